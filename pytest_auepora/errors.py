@@ -120,7 +120,14 @@ class SystemShapeError(ShapeError):
 
 
 class NoGeneratorError(SystemShapeError):
-    """The generator of a system cannot be called apart; the message says why, and in its second line what to give."""
+    """The generator of *system* cannot be called apart; the message says *why*, and in its second line what to give."""
+
+    def __init__(self, system: str, why: str) -> None:
+        super().__init__(
+            f"{system}: its generator cannot be called apart: {why}\n"
+            "give (retriever, generator) in its place, a function with a parameter documents=None that retrieves only "
+            "where none are given, or a chain, query engine or pipeline whose retriever is a part of its own"
+        )
 
 
 class CorpusError(AueporaError):

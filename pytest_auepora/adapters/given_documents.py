@@ -14,12 +14,6 @@ from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import NoGeneratorError
 from .systems import Generate, System
 
-GIVE = (
-    "give (retriever, generator) in its place, a function with a parameter documents=None that retrieves only where "
-    "none are given, or a chain, query engine or pipeline whose retriever is a part of its own"
-)
-"""What has a generator that can be called apart."""
-
 
 def generator_of(system: System) -> Generate:
     """Return what calls the generator of *system* apart.
@@ -28,7 +22,7 @@ def generator_of(system: System) -> Generate:
         NoGeneratorError: it cannot be called apart.
     """
     if system.generate is None:
-        raise NoGeneratorError(f"{system.name}: its generator cannot be called apart: {system.whole}\n{GIVE}")
+        raise NoGeneratorError(system.name, system.whole)
     return system.generate
 
 

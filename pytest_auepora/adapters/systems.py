@@ -24,7 +24,7 @@ from ..core.conversation import CHAT_HISTORY, PRINCIPAL, messages_of, principal_
 from ..core.rag_interface import NOISE_DOCS, SimpleRAGSystem, noise_of, with_noise
 from ..core.rag_interface import Generator as GeneratorBase
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
-from ..errors import OutputShapeError, SystemShapeError
+from ..errors import NoGeneratorError, OutputShapeError, SystemShapeError
 from .documents import to_retrieved
 from .outputs import NOTES, documents_in, to_outputs
 from .own_documents import converter_for
@@ -169,7 +169,7 @@ def _callable_system(obj: Any, fn: Callable[..., Any], *, required: str) -> Syst
 
 def _generate_by(system: System, call: _Bound) -> None:
     """Let *system* generate by its own function, where *call* gives this documents instead of having it retrieve."""
-    form = _Form()
+    form = _Form(system.name)
 
     def invoke(sample: EvaluationSample, top_k: int, ask: Callable[..., Any] = system.invoke) -> Any:
         return read_result(ask(sample, top_k), form.read)
@@ -184,12 +184,12 @@ def _generate_by(system: System, call: _Bound) -> None:
 
 
 def _takes_documents(fn: Callable[..., Any]) -> bool:
-    """Whether *fn* has a parameter for documents that it works without: it retrieves where none are given."""
+    """Whether *fn* has a parameter for documents that is None by default: it retrieves where none are given."""
     try:
         parameters = inspect.signature(fn).parameters.values()
     except (TypeError, ValueError):
         return False
-    return any(_role_of(p) == "documents" and p.name not in _OTHER_CONTEXT for p in parameters)
+    return any(_role_of(p) == "documents" and p.default is None and p.name not in _OTHER_CONTEXT for p in parameters)
 
 
 _OTHER_CONTEXT = ("context", "sources", "retrieved")
@@ -199,7 +199,8 @@ _OTHER_CONTEXT = ("context", "sources", "retrieved")
 class _Form:
     """In which form a system has its documents, as its own say: an example, the first that was seen."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self._name = name
         self._examples: list[Any] = []
 
     @property
@@ -217,9 +218,9 @@ class _Form:
         return raw
 
     def given(self, documents: Sequence[RetrievedDocument]) -> list[Any]:
-        """Return *documents* in this form; raises `OutputShapeError` where there is no example."""
+        """Return *documents* in this form; raises `NoGeneratorError` where there is no example."""
         if not self._examples:
-            raise OutputShapeError("no document was retrieved that shows in what form the generator takes documents")
+            raise NoGeneratorError(self._name, "no document was retrieved that shows in what form it takes documents")
         return list(map(converter_for(self._examples, "given documents"), documents))
 
 
@@ -289,7 +290,7 @@ class _Pair:
         generate = _find_method(generator, "generate", "generator")
         self._call_retrieve, self._call_generate = _bind(retrieve, "query"), _bind(generate, "query", "documents")
         self._wants_documents = isinstance(generator, GeneratorBase)
-        self._form = _Form()
+        self._form = _Form(name_of(generator))
         self.is_async = is_async(retrieve) or is_async(generate)
         self.takes = self._call_retrieve.takes | self._call_generate.takes | {NOISE_DOCS}
 

@@ -211,6 +211,13 @@ class CaseFlow:
         first = each_answer(result.answers) if result.answers is not None else [OneAnswer.of(result)]
         return self._judge(result, [*first, *(OneAnswer.of(single.result) for single in measured)], recordings)
 
+    def aside(self, case_calls: CaseCalls, system: System) -> list[CaseResult]:
+        """Score answers that are no part of the run, each by itself, and hold them to nothing."""
+        results = [measured.result for measured in self._without_advisory._measure(case_calls, system)]
+        for result in results:
+            self._redact(result)
+        return results
+
     def _measure(self, case_calls: CaseCalls, system: System) -> list[MeasuredAnswer]:
         calls = [self._case_call(case_calls.case, call) for call in case_calls.calls]
         return measure_calls(

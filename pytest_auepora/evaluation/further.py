@@ -1,5 +1,5 @@
 """Further answers to cases that were asked already, and who wants them: a case that is about to fail, an update, a
-second look at the suite.
+second look at the suite, the question why it got worse.
 
 Each way is a generator of calls.  `drive` makes them in the thread of their owner, `adrive` in a running event loop,
 and sends back what they gave: what is asked, and what becomes of the answers, stands here once for both.
@@ -113,7 +113,7 @@ class FurtherAnswers:
         asks = [self._ask(case, number) for case, n in todo for number in range(firsts[case.id], firsts[case.id] + n)]
         answered, place, done = self.begin(len(asks), "asking again, to learn what varies"), 0, []
         for case, n in todo:
-            calls = yield from self._several(asks, range(place, place + n), answered)
+            calls = yield from self.several(asks, range(place, place + n), answered)
             done.append(self.flow.extend(results[case.id], CaseCalls(case, calls, self.corpus), self.system))
             place += n
         return done
@@ -140,7 +140,7 @@ class FurtherAnswers:
         looked: list[FinishedCase] = []
         for start in range(0, len(todo), _BATCH_SIZE):
             batch = todo[start : start + _BATCH_SIZE]
-            calls = yield from self._several(asks, range(start, start + len(batch)), answered)
+            calls = yield from self.several(asks, range(start, start + len(batch)), answered)
             case_calls = [CaseCalls(case, [call], self.corpus) for case, call in zip(batch, calls, strict=True)]
             looked += self.flow.finish_all(case_calls, self.system)
         for one in looked:
@@ -150,7 +150,7 @@ class FurtherAnswers:
         again = {one.result.case_id: one.result for one in looked}
         return replace(run, cases={i: again.get(i, result) for i, result in run.cases.items()}), looked
 
-    def _several(self, asks: Sequence[Ask], places: range, answered: Callable[[], object]) -> Steps[list[CallResult]]:
+    def several(self, asks: Sequence[Ask], places: range, answered: Callable[[], object]) -> Steps[list[CallResult]]:
         """Make those of *asks* at *places*, each with all behind it, which are started early; return their results."""
         results: list[CallResult] = []
         for i in places:
@@ -159,6 +159,12 @@ class FurtherAnswers:
             self._check(results[-1])
             answered()
         return results
+
+    def aside(self, system: System, case: GoldenCase, number: int) -> Ask:
+        """Return the call that asks *system* in the place of its own, with the random numbers of answer *number*."""
+        return Ask(
+            (self.owner, case.id, system, number), ask_case(system, case, number, seed=self.seed), timeout=case.timeout
+        )
 
     def _ask(self, case: GoldenCase, number: int) -> Ask:
         return Ask(

@@ -1,15 +1,17 @@
 """The answers that were accepted, in full, in one compressed file a baseline.
 
 Beside the baseline, for a checkout that has no history, where a project keeps them (``auepora_accepted = texts``); else
-beside the history, without documents, where a metric compares with them.
+beside the history.
 """
 
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,12 +20,12 @@ from ..base.records import Free, Number, Place, Record, RecordError, read_record
 from ..core.case_texts import CaseTexts
 from ..core.metrics_base import AnswerPart
 from ..core.run import CaseResult, Run
-from ..core.types import Document
+from ..core.types import Document, RetrievedDocument
 from ..errors import HistoryError
 from ..evaluation.answer_codec import Loss, RecordedOutputs
 from ..evaluation.case_result import crop, source_key
 from ..metrics.ranking.gold import span_of
-from ..regression.baseline import Baseline, read_baseline
+from ..regression.baseline import Baseline, BaselineCase, read_baseline
 from .compare import as_run
 
 FORMAT: Literal[1] = 1
@@ -56,6 +58,13 @@ class AcceptedAnswer(Record):
     """In rank order."""
     lost: dict[AnswerPart, Loss] = field(default_factory=dict)
     """The parts of the answer that are not as they were, and why."""
+    block: str = ""
+    """Digest of the block of the baseline that it was accepted into."""
+
+    @property
+    def has_whole_documents(self) -> bool:
+        """Whether its documents are as they were."""
+        return self.lost.keys().isdisjoint(("ranking", "documents", "document_metadata"))
 
 
 @dataclass(slots=True)
@@ -89,6 +98,21 @@ class AcceptedTexts(Mapping[str, AcceptedAnswer]):
         """Return the text of *document*, empty where it had none."""
         return self._file.texts[document.text] if document.text is not None else ""
 
+    def is_of(self, case_id: str, before: BaselineCase) -> bool:
+        """Whether the answer to a case was accepted into the block *before*, and no other took its place since."""
+        return case_id in self and self[case_id].block == _digest(before)
+
+    def documents(self, case_id: str) -> list[RetrievedDocument]:
+        """Return what was retrieved for an answer."""
+        return [
+            RetrievedDocument(Document(str(doc.id), self.text(doc), dict(doc.metadata)), float(doc.score or 0.0), rank)
+            for rank, doc in enumerate(self[case_id].documents, 1)
+        ]
+
+    def digest(self, case_id: str) -> str:
+        """Return `documents_digest` of what was retrieved for an answer."""
+        return documents_digest((doc.id, self.text(doc), doc.metadata) for doc in self[case_id].documents)
+
     def outputs(self, case_id: str) -> dict[str, Any]:
         """Return what reports show of an answer."""
         accepted = self[case_id]
@@ -113,8 +137,10 @@ class AcceptedTexts(Mapping[str, AcceptedAnswer]):
                 run.cases[case_id].texts = CaseTexts(accepted.query, {}, self.outputs(case_id))
         return run
 
-    def save(self, answers: Mapping[str, tuple[CaseResult, RecordedOutputs | None]], cases: Collection[str]) -> None:
-        """Put what was accepted last in the place of what is there; of other cases than *cases* nothing stays.
+    def save(
+        self, answers: Mapping[str, tuple[CaseResult, RecordedOutputs | None]], cases: Mapping[str, BaselineCase]
+    ) -> None:
+        """Put what was accepted last in the place of what is there; of cases without a block in *cases* nothing stays.
 
         Raises:
             NotWrittenError: the file cannot be written.
@@ -128,7 +154,7 @@ class AcceptedTexts(Mapping[str, AcceptedAnswer]):
         for case_id in sorted(cases):
             if case_id in answers:
                 result, outputs = answers[case_id]
-                whole.cases[case_id] = _accepted_answer(result, outputs, place_of)
+                whole.cases[case_id] = _accepted_answer(result, outputs, place_of, _digest(cases[case_id]))
             elif case_id in self:
                 kept = [replace(doc, text=place_of(self.text(doc))) for doc in self[case_id].documents]
                 whole.cases[case_id] = replace(self[case_id], documents=kept)
@@ -138,7 +164,17 @@ class AcceptedTexts(Mapping[str, AcceptedAnswer]):
             self._file = whole
 
 
-def _accepted_answer(result: CaseResult, outputs: RecordedOutputs | None, place_of: Any) -> AcceptedAnswer:
+def documents_digest(documents: Iterable[tuple[str | int, str | None, Mapping[str, Any]]]) -> str:
+    """Return a digest of id, text and metadata of documents in their order."""
+    parts = [[str(doc_id), text or "", metadata] for doc_id, text, metadata in documents]
+    return sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _digest(block: BaselineCase) -> str:
+    return sha256(json.dumps(block.raw(), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _accepted_answer(result: CaseResult, outputs: RecordedOutputs | None, place_of: Any, block: str) -> AcceptedAnswer:
     shown: Sequence[Mapping[str, Any]] = result.outputs.get("retrieved", ())
     grades = [int(hit.get("grade", 0)) for hit in shown]
     documents = outputs.retrieved if outputs is not None else []
@@ -150,7 +186,8 @@ def _accepted_answer(result: CaseResult, outputs: RecordedOutputs | None, place_
             AcceptedDocument(hit.id, place_of(hit.text), hit.score, grades[i] if i < len(grades) else 0, hit.metadata)
             for i, hit in enumerate(documents)
         ],
-        dict(outputs.lost) if outputs is not None else {},
+        dict(outputs.lost) if outputs is not None else {"ranking": "unseen"},
+        block,
     )
 
 

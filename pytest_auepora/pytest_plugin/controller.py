@@ -21,15 +21,16 @@ import pytest
 from ..base.files import shown_path
 from ..base.text import names_words
 from ..core.run import Run, run_title
-from ..errors import BaselineError, Problem
+from ..errors import BaselineError, HistoryError, Problem
 from ..io.golden.names import SUITE_ITEM
 from ..regression.accept import Acceptance, Accepted, accept
 from ..regression.baseline import GIT_COMMIT, anchor_path, read_baseline
+from ..regression.cause import Cause, Refusal
 from ..regression.outcomes import BaselineNote, GateKind, GateOutcome, Note
-from ..regression.verdict import Verdict, judge
+from ..regression.verdict import Verdict, judge, worse_cases
 from ..reporting.text import harmless, printable
 from ..reporting.wording.gates import gate_title
-from .case_reports import run_provenance, unpack
+from .case_reports import CaseReport, run_provenance, unpack
 from .collect import Collecting
 from .keys import SUFFIXES
 from .options import is_asked_for, runs_tests, words_of
@@ -37,6 +38,7 @@ from .output import SuiteOutcome, outcome_of, wrapped
 from .session import AueporaSession, SuiteVariant
 
 if TYPE_CHECKING:
+    from ..cause.why import Question
     from ..core.run import CaseResult
     from ..evaluation.answer_codec import RecordedOutputs
     from ..reporting.side_by_side import SideBySide
@@ -56,7 +58,8 @@ _LEFT_OUT = (
 class JudgedRun:
     """A run, its verdict, and what was accepted of it: into the baseline, and as the anchor.
 
-    ``results`` are those that were judged; ``told`` are the gates that a test `suite` has told.
+    ``results`` are those that were judged; ``told`` are the gates that a test `suite` has told; ``looks`` has the
+    further answers to every case.
     """
 
     run: Run
@@ -67,6 +70,7 @@ class JudgedRun:
     told: Sequence[GateOutcome] = ()
     accepted: Accepted | None = None
     anchored: Accepted | None = None
+    looks: Sequence[Run] = ()
 
     @property
     def stands(self) -> bool:
@@ -82,6 +86,7 @@ class RunController:
     def __init__(self, session: AueporaSession, collecting: Collecting) -> None:
         self.session, self.config, self._collecting = session, session.config, collecting
         session.suite_judge = self
+        self._keeps_answers = session.options.keeps_answers
         self.unused: list[Problem] = []  # baselines that no run used
         self.none_selected = False  # golden cases were asked for, and the selection has none
         self.runs: dict[tuple[str, str], Run] = {}
@@ -95,6 +100,7 @@ class RunController:
         self._nodeids: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)  # of the cases
         self._looks: dict[tuple[str, str], list[dict[str, CaseResult]]] = defaultdict(list)  # the answers of each
         self._reported_suites: set[str] = set()  # node ids of tests `suite`
+        self._digests: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)  # of what was retrieved
         self._full_answers: dict[tuple[str, str], dict[str, RecordedOutputs]] = defaultdict(dict)  # to be kept
 
     @pytest.hookimpl(tryfirst=True)  # a report that passed without a result is failed before others read it
@@ -116,7 +122,9 @@ class RunController:
                 continue
             for look in looks:
                 look.pop(result.case_id, None)
-            if self.session.options.keeps_texts:
+            if self.session.options.why:
+                self._note_documents(case_report)
+            if self._keeps_answers:
                 outputs = next((r.outputs for r in case_report.recordings if r.outputs is not None), None)
                 self._full_answers[path, variant] |= {result.case_id: outputs} if outputs is not None else {}
             self._nodeids[path, variant][report.nodeid] = None
@@ -131,6 +139,15 @@ class RunController:
             self._reported_suites.add(report.nodeid)
         else:
             self.unmeasured |= report.failed
+
+    def _note_documents(self, case_report: CaseReport) -> None:
+        """Note what was retrieved, where all answers to the case had the same documents."""
+        from ..history.accepted import documents_digest
+
+        found = [one.outputs.retrieved if one.outputs is not None else [] for one in case_report.recordings]
+        digests = {documents_digest((doc.id, doc.text, doc.metadata) for doc in documents) for documents in found}
+        if len(digests) == 1:
+            self._digests[case_report.path, case_report.variant][case_report.result.case_id] = digests.pop()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note that a golden file could not be read, which fails by itself."""
@@ -197,9 +214,24 @@ class RunController:
         judged = self._judge(self.runs[key], accepting=accepting, looks=looks, can_look=can_look)
         if judged.verdict.wants_look:
             return None
-        judged.told = tuple(judged.verdict.gates)
+        judged.told, judged.looks = tuple(judged.verdict.gates), looks
         self._judged[key] = judged
         return self.told(variant)
+
+    def question(self, variant: SuiteVariant) -> Question | None:
+        """Return what is to be asked of a suite that was judged, to show why it is worse."""
+        from ..cause.why import Question
+
+        key = variant.suite.path, variant.name
+        if (judged := self._judged.get(key)) is None or judged.accepting:
+            return None
+        try:
+            accepted = variant.accepted_texts
+        except HistoryError as exc:
+            judged.verdict.notes.append(Note("history not read", detail=str(exc)))
+            accepted = None
+        cases = variant.suite.golden.cases
+        return Question(judged.run, judged.verdict, cases, accepted, digests=self._digests[key], looks=judged.looks)
 
     def _finish(self, key: tuple[str, str]) -> JudgedRun:
         """Return the run as its test `suite` judged it, else judge it now, and accept what is to be accepted."""
@@ -211,11 +243,22 @@ class RunController:
             if key in self.session.unselected:
                 _leave_unjudged(judged.verdict)
         self._note_limits(judged)
+        if options.why and judged.verdict.cause is None and not accepting and worse_cases(judged.run, judged.verdict):
+            judged.verdict.cause = Cause(refusal=self._why_not_asked(judged))
         if options.updating:
             self._accept(judged)
         if options.anchoring:
             self._write_anchor(judged)
         return judged
+
+    def _why_not_asked(self, judged: JudgedRun) -> Refusal:
+        """Return why the test `suite` did not ask what a run got worse by."""
+        if self.config.getoption("dist", "no") != "no":
+            return "workers"
+        key = judged.run.path, judged.run.variant
+        if not judged.run.is_full or key in self.session.unselected:
+            return "partial run"
+        return "scope" if key in self.session.suite_items else "evaluate"
 
     def _note_limits(self, judged: JudgedRun) -> None:
         """Note what was not asked again for want of calls, and why there was no second look where one was due."""

@@ -39,6 +39,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     add("--auepora-max-calls", type=int, metavar="N", help="make at most so many calls, refuse a run that takes more")
     add("--auepora-repeat", type=int, metavar="N", help="ask each case N times")
     add(
+        "--auepora-why", action="store_true",
+        help="show why a run is worse: ask today's generator with the documents that the accepted run had",
+    )  # fmt: skip
+    add(
         "--auepora-suggest", nargs="?", const="-", metavar="FILE",
         help="ask each case 5 times and suggest thresholds that live with the noise; FILE: the golden file, or a patch",
     )  # fmt: skip

@@ -107,6 +107,7 @@ class Options:
         self.retry = self._retry()
         self.repeat: int | None = self._number("auepora_repeat")
         self.max_calls: int | None = self._number("auepora_max_calls")
+        self.why = bool(config.getoption("auepora_why"))
         self.suggest: str | None = config.getoption("auepora_suggest")
         self.seed: int | None = self._number("auepora_seed", zero=True)
         self.keep = self._keep()
@@ -142,6 +143,11 @@ class Options:
         if word not in ("", "texts"):
             raise pytest.UsageError(f"auepora_accepted = {word}: expected texts, or nothing")
         return word == "texts" and self.updating and not self.preview
+
+    @property
+    def keeps_answers(self) -> bool:
+        """Whether this run keeps the answers that it accepts in full: beside its baselines, else beside its history."""
+        return self.keeps_texts or (self.updating and not self.preview and self.history_place is not None)
 
     @property
     def wants_baselines(self) -> bool:

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import quote
 
 import pytest
 
@@ -29,6 +30,7 @@ from .options import is_asked_for
 
 if TYPE_CHECKING:
     from ..base.progress import Progress
+    from ..cause.why import Question
     from ..core.metrics_base import Metric
     from ..core.run import MetricInfo, Run
     from ..evaluation.answer_codec import RecordedOutputs
@@ -65,6 +67,9 @@ class SuiteJudge(Protocol):
 
         *looks* have the answers to those who were asked so before.
         """
+
+    def question(self, variant: SuiteVariant) -> Question | None:
+        """Return what is to be asked of a suite that was judged, to show why it is worse; None where it is accepted."""
 
 
 @dataclass(eq=False, repr=False)
@@ -315,13 +320,14 @@ class SessionSuite:
 
     @cached_property
     def accepted_folder(self) -> Path | None:
-        """Where accepted answers are kept; None where no metric compares with them."""
+        """Where accepted answers are kept beside the history; None where nothing is, and no metric needs them."""
         from ..history.settings import journal_folder
 
-        place = self.session.options.history_place
-        if place is None or not any(metric.against_accepted for metric in self.metrics.values()):
+        place, keeps_any = self.session.options.history_place, self.session.options.keep.answers != 0
+        if place is None or not (keeps_any or any(metric.against_accepted for metric in self.metrics.values())):
             return None
-        return journal_folder(place, self.session.config.rootpath)
+        folder = quote(PurePosixPath(self.path).parent.as_posix(), safe="")  # other folders may have such a suite
+        return journal_folder(place, self.session.config.rootpath) / "accepted" / folder
 
 
 @dataclass(eq=False, repr=False)
@@ -420,7 +426,7 @@ class SuiteVariant:
         path, folder = accepted_path(self.baseline_path), self.suite.accepted_folder
         if self.suite.session.options.keeps_texts or path.exists():
             return AcceptedTexts(path)
-        return AcceptedTexts(folder / "accepted" / path.name) if folder is not None else None
+        return AcceptedTexts(folder / path.name) if folder is not None else None
 
     def _accepted_answers(self) -> Mapping[tuple[str, str], str]:
         if not any(metric.against_accepted for metric in self.suite.metrics.values()):
@@ -445,7 +451,7 @@ class SuiteVariant:
                 i: (case, full.get(i))
                 for i, case in run.cases.items()
                 if case.state in ("passed", "failed") and i in cases
-                and (i in changed or i not in texts or texts[i].hash != case.content_hash)
+                and (i in changed or not texts.is_of(i, cases[i]) or texts[i].hash != case.content_hash)
             }, cases)  # fmt: skip
         except AueporaError as exc:
             return [Note("accepted answers not kept", detail=str(exc))]

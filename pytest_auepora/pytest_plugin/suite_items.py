@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..adapters.systems import as_system
 from ..io.golden.names import SUITE_ITEM
 from .asking import AnswerSource, source_for
 from .compat import fixture_definitions, fixtures_only_for, is_worker
@@ -20,6 +21,8 @@ from .output import wrapped
 from .session import SUITE, AueporaSession, SuiteVariant
 
 if TYPE_CHECKING:
+    from ..adapters.systems import System
+    from ..cause.why import Question
     from ..core.run import Run
     from ..evaluation.further import Steps
     from .output import SuiteOutcome
@@ -36,7 +39,10 @@ def run_suite(session: AueporaSession) -> None:
     from ..evaluation.further import drive
 
     source = _source_of(session.running)
-    _report(session.running, drive(_judge(session, source), source.caller if source is not None else None))
+    outcome = drive(_judge(session, source), source.caller if source is not None else None)
+    if (why := _question(session, source)) is not None:
+        drive(_explain(session, *why), session.callers.caller_for(why[2]))
+    _report(session.running, outcome)
 
 
 async def run_suite_async(session: AueporaSession) -> None:
@@ -46,7 +52,10 @@ async def run_suite_async(session: AueporaSession) -> None:
 
     source = _source_of(session.running)
     session.callers.remember_task(session.running)
-    _report(session.running, await adrive(_judge(session, source), source.caller if source is not None else None))
+    outcome = await adrive(_judge(session, source), source.caller if source is not None else None)
+    if (why := _question(session, source)) is not None:
+        await adrive(_explain(session, *why), session.callers.caller_for(why[2]))
+    _report(session.running, outcome)
 
 
 def _source_of(item: pytest.Function) -> AnswerSource | None:
@@ -87,6 +96,28 @@ def _judge(session: AueporaSession, source: AnswerSource | None) -> Steps[SuiteO
         for finished in looked:
             keep_further(item, source.flow, "look", finished)
         looks.append(answers)
+
+
+def _question(session: AueporaSession, source: AnswerSource | None) -> tuple[Question, AnswerSource, System] | None:
+    """Return what the running test `suite` asks to show why the suite is worse, of what; None where it does not."""
+    item, judge = session.running, session.suite_judge
+    rag = item.funcargs.get(item.stash[SYSTEM])
+    if not session.options.why or source is None or judge is None or rag is None:
+        return None
+    if (question := judge.question(source.variant)) is None or question.verdict.cause is not None:
+        return None
+    system = as_system(rag) if session.asks_nothing else source.system
+    question.system = system if session.asks_nothing else None
+    return question, source, system
+
+
+def _explain(session: AueporaSession, question: Question, source: AnswerSource, _system: System) -> Steps[None]:
+    """Ask what the suite got worse by, and put it into its verdict."""
+    from ..cause.why import find_cause
+
+    again = source.again(session.running, session.running.funcargs.get(CORPUS))
+    again.begin = session.begin_bar or again.begin
+    question.verdict.cause = yield from find_cause(question, again)
 
 
 def _report(item: pytest.Item, outcome: SuiteOutcome | None) -> None:
@@ -147,10 +178,14 @@ class SuiteItems:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Set up no system for a test `suite` that could not ask it again."""
-        if is_suite(item) and not can_ask_again(item):
+        if is_suite(item) and not (can_ask_again(item) or self._explains_replay(item)):
             funcargs: dict[str, Any] = getattr(item, "funcargs", {})
             for name in fixtures_only_for(item, item.stash[SYSTEM]):
                 funcargs.setdefault(name, None)
+
+    def _explains_replay(self, item: pytest.Item) -> bool:
+        """Whether *item* needs the system that the cases of a replay do without."""
+        return self._session.options.why and self._session.asks_nothing and is_shared(item)
 
     def pytest_sessionfinish(self) -> None:
         """Send to the controller what was not selected, and not asked."""

@@ -18,6 +18,7 @@ from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
 from .baseline import Anchor, Baseline
+from .cause import Cause
 from .compare import CaseComparison, Comparison, Incomparable, compare
 from .guards.calibration import judge_outcomes, make_advisory, standing_of
 from .guards.coverage import coverage_outcomes, no_match_notes, nothing_compares
@@ -83,6 +84,8 @@ class Verdict(Record):
     """Metrics of LLM judges that cannot fail the run, and why."""
     look: Look = ""
     """Which answers decided about metrics that vary."""
+    cause: Cause | None = None
+    """What it got worse by; null where nobody asked."""
     wants_look: bool = False
     """Whether every case is to be asked once more before the suite may fail."""
 
@@ -269,3 +272,31 @@ def _rose(run: Run, case: CaseComparison, policy: RegressionPolicy) -> bool:
     return any(
         c.gain > policy.for_metric(n).case_max_drop for n, c in changes if math.isfinite(run.metrics[n].range[1])
     )
+
+
+def worse_cases(run: Run, verdict: Verdict) -> list[str]:
+    """Return the cases that got worse; in a suite that is worse without any, those that lost, the largest loss first.
+
+    A case that its baseline expects to fail, or that nothing is known of, is not among them.
+    """
+    return list(verdict.regressed_cases) or sorted(
+        losses := losses_of(run, verdict), key=lambda case_id: losses[case_id]
+    )
+
+
+def losses_of(run: Run, verdict: Verdict) -> dict[str, float]:
+    """Return the gains, all negative, of the cases by which the suite is worse, where no case failed by itself."""
+    comparison = verdict.comparison
+    worse = [g for g in verdict.gates if g.state == "failed" and g.word == "worse" and g.kind == "regression"]
+    if comparison is None or not worse or verdict.failed_cases:
+        return {}
+    out: dict[str, float] = {}
+    names = {gate.metric for gate in worse}
+    for case_id, pair in comparison.cases.items():
+        gains = [change.gain for name, change in pair.changes.items() if name in names]
+        gains += [shares[case_id].gain for name in names if case_id in (shares := comparison.has_number.get(name, {}))]
+        if case_id in comparison.pass_rate and any(gate.metric not in run.metrics for gate in worse):
+            gains.append(comparison.pass_rate[case_id].gain)
+        if gains and min(gains) < 0:
+            out[case_id] = min(gains)
+    return out

@@ -13,6 +13,7 @@ from ..numbers import change, plural
 from ..tally import FAILING, STATE_STYLES, CaseStatus, cases_of, headline_style
 from ..text import Symbols, listed, text_width
 from ..wording.cases import accepted_text, diagnosis_text
+from ..wording.cause import cause_lines
 from ..wording.checks import failed_lines, still_failing_lines
 from ..wording.gates import brief_text, gate_groups, moves_text, owner_and_cost, part_text
 from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
@@ -57,6 +58,8 @@ def summary_lines(
     page.paragraph(first_line(run, verdict), *headline_style([verdict]))
     named_cases = _add_lost_cases(page, run, verdict)
     _add_worst_cases(page, run, verdict)
+    for i, line in enumerate(cause_lines(verdict.cause, run)):
+        page.paragraph(line, *(("bold",) if not i else ()), indent=2 * (i > 0))
     rows = metric_rows(run, verdict)
     if rows:
         room = "  " if any(row.mark for row in rows) else ""

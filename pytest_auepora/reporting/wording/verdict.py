@@ -11,7 +11,7 @@ from ...base.pages import reference
 from ...core.run import CaseResult, Run
 from ...errors import Problem
 from ...regression.outcomes import BaselineNote, GateOutcome
-from ...regression.verdict import Verdict, word_of
+from ...regression.verdict import Verdict, losses_of, word_of
 from ..diagnosis import Diagnosis, component, diagnose
 from ..numbers import plural
 from ..tally import FAILING, ORDER, CaseStatus, cases_of, tally
@@ -112,22 +112,12 @@ def comparison_word(verdict: Verdict) -> str:
 
 def lost_cases(run: Run, verdict: Verdict) -> list[LostCase]:
     """Return the cases by which the suite is worse, in a run of which no case failed: the largest loss first."""
-    comparison = verdict.comparison
     worse = [g for g in verdict.gates if g.state == "failed" and g.word == "worse" and g.kind == "regression"]
-    if comparison is None or not worse or verdict.failed_cases:
-        return []
-    losses: dict[str, float] = {}
     names = {gate.metric for gate in worse}
-    for case_id, pair in comparison.cases.items():
-        gains = [change.gain for name, change in pair.changes.items() if name in names]
-        gains += [shares[case_id].gain for name in names if case_id in (shares := comparison.has_number.get(name, {}))]
-        if case_id in comparison.pass_rate and any(gate.metric not in run.metrics for gate in worse):
-            gains.append(comparison.pass_rate[case_id].gain)
-        if gains and min(gains) < 0:
-            losses[case_id] = min(gains)
+    losses = losses_of(run, verdict)
     out = []
     for case_id in sorted(losses, key=lambda case_id: losses[case_id]):
-        case, pair = run.cases[case_id], comparison.cases[case_id]
+        case, pair = run.cases[case_id], verdict.case_comparisons[case_id]
         fell = [name for name, change in pair.changes.items() if change.gain < 0 and name in names]
         out.append(LostCase(case, diagnose(case, pair, run.metrics, fell)))
     return out

@@ -13,7 +13,7 @@ from pytest_auepora.adapters.given_documents import generator_of, with_documents
 from pytest_auepora.adapters.systems import System, as_system
 from pytest_auepora.core.rag_interface import Retriever, SimpleRAGSystem
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.errors import NoGeneratorError, OutputShapeError, SystemShapeError
+from pytest_auepora.errors import NoGeneratorError, SystemShapeError
 
 from .asking import SAMPLE, Finder, Writer, ask, find
 
@@ -46,7 +46,7 @@ def test_an_unknown_form_is_learnt_from_the_retriever_once() -> None:
     assert [ask(with_documents(system, OLD)).response.text for _ in range(2)] == ["YESTERDAY + OLDER"] * 2
     assert len(asked) == 1
     nothing = as_system((lambda query: [], lambda query, docs: " + ".join(docs)))
-    with pytest.raises(OutputShapeError, match="no document was retrieved that shows in what form"):
+    with pytest.raises(NoGeneratorError, match="no document was retrieved that shows in what form"):
         ask(with_documents(nothing, OLD))
 
 

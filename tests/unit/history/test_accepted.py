@@ -15,8 +15,9 @@ from pytest_auepora.core.run import CaseResult
 from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import AueporaError, HistoryError
 from pytest_auepora.evaluation.answer_codec import RecordedOutputs
-from pytest_auepora.history.accepted import AcceptedTexts, accepted_path, accepted_run
+from pytest_auepora.history.accepted import AcceptedTexts, accepted_path, accepted_run, documents_digest
 from pytest_auepora.history.compare import as_baseline
+from pytest_auepora.regression.baseline import BaselineCase
 
 from ..reporting.builders import Case, run_of
 
@@ -36,7 +37,7 @@ def answer(case_id: str, *texts: str, said: str = "yes", **metadata: Any) -> Ans
 
 
 def saved(path: Path, cases: dict[str, Answer], *more: str) -> AcceptedTexts:
-    AcceptedTexts(path).save(cases, [*cases, *more])
+    AcceptedTexts(path).save(cases, dict.fromkeys([*cases, *more], BaselineCase("h")))
     return AcceptedTexts(path)
 
 
@@ -94,6 +95,25 @@ def test_an_answer_alone_is_kept_without_documents(path: Path) -> None:
     result, _ = answer("a", "text")
     texts = saved(path, {"a": (result, None)})
     assert (texts["a"].answer, texts["a"].documents) == ("yes", [])
+    assert not texts["a"].has_whole_documents
+
+
+def test_documents_are_known_by_their_block(path: Path) -> None:
+    texts = saved(path, {"a": answer("a", "first", "second", page=3)})
+    assert [(r.doc.doc_id, r.doc.text, r.doc.metadata, r.rank) for r in texts.documents("a")] == [
+        ("d1", "first", {"page": 3}, 1), ("d2", "second", {"page": 3}, 2),
+    ]  # fmt: skip
+    assert texts["a"].has_whole_documents
+    assert texts.is_of("a", BaselineCase("h"))
+    assert not texts.is_of("a", BaselineCase("h", scores={"recall@5": 1.0}))
+    assert not texts.is_of("other", BaselineCase("h"))
+
+
+def test_a_digest_tells_texts_order_and_metadata_apart(path: Path) -> None:
+    same = saved(path, {"a": answer("a", "x", "y"), "b": answer("b", "x", "y"), "c": answer("c", "y", "x")})
+    assert same.digest("a") == same.digest("b") != same.digest("c")
+    assert same.digest("a") == documents_digest([("d1", "x", {}), ("d2", "y", {})])
+    assert documents_digest([("d1", "x", {"page": 1})]) != documents_digest([("d1", "x", {})])
 
 
 def test_what_is_not_whole_is_said(path: Path) -> None:
@@ -137,7 +157,7 @@ def test_the_accepted_run_has_the_texts_of_unchanged_cases(tmp_path: Path) -> No
     baseline = tmp_path / "shop.json"
     baseline.write_text(as_baseline(run).dumps(), encoding="utf-8")
     cases: dict[str, Answer] = {name: (case, None) for name, case in run.cases.items() if name != "three"}
-    AcceptedTexts(accepted_path(baseline)).save(cases, run.cases)
+    AcceptedTexts(accepted_path(baseline)).save(cases, as_baseline(run).cases)
     texts = json.loads(gzip.decompress(accepted_path(baseline).read_bytes()))
     texts["cases"]["two"]["hash"] = "of an edited case"
     accepted_path(baseline).write_bytes(gzip.compress(json.dumps(texts).encode()))

@@ -1,0 +1,252 @@
+"""Why a run got worse: the generator of today is asked with the documents that the accepted run had."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+
+from ..adapters.given_documents import generator_of, with_documents
+from ..adapters.systems import System
+from ..core.run import CaseResult, MetricInfo, Run
+from ..core.types import RetrievedDocument
+from ..errors import NoGeneratorError
+from ..evaluation.case_flow import CaseCalls, sum_usage
+from ..evaluation.case_result import SNIPPET_CAP
+from ..evaluation.further import Ask, FurtherAnswers, Steps
+from ..history.accepted import AcceptedTexts
+from ..io.golden.model import GoldenCase
+from ..regression.baseline import BaselineCase
+from ..regression.cause import (
+    Cause,
+    Cells,
+    LeftOut,
+    answers_needed,
+    answers_today,
+    case_cause,
+    is_of_answer,
+    is_of_retrieval,
+    suite_cause,
+)
+from ..regression.checks import OneAnswer, each_answer
+from ..regression.verdict import Verdict, worse_cases
+
+MOST_CASES = 100
+"""Cases that are asked; where none failed by itself, those that lost most."""
+
+WHY = "asking the generator with the accepted documents"
+"""What the calls are made for, on a bar of progress."""
+
+_LEAST_FALL = 0.01  # of a metric of retrieval
+
+
+@dataclass(eq=False, repr=False)
+class Question:
+    """What has to be known to tell why *run* got worse.
+
+    Attributes:
+        run: what was measured.
+        verdict: that it is worse.
+        cases: the golden cases.
+        accepted: the accepted answers, with their documents; None where nobody kept any.
+        digests: by case, `history.accepted.documents_digest` of what was retrieved today, as far as it is known.
+        looks: further answers to every case, where there are any.
+        system: what has the generator, where an earlier run answers in its place.
+    """
+
+    run: Run
+    verdict: Verdict
+    cases: Sequence[GoldenCase]
+    accepted: AcceptedTexts | None
+    _: KW_ONLY
+    digests: Mapping[str, str] = field(default_factory=dict)
+    looks: Sequence[Run] = ()
+    system: System | None = None
+
+
+def find_cause(question: Question, again: FurtherAnswers) -> Steps[Cause]:
+    """Ask the generator about the cases that got worse, with their accepted documents, and return the cause."""
+    return (yield from _Finder(question, again).find())
+
+
+@dataclass(eq=False, slots=True)
+class _Plan:
+    """How a case is asked: with which documents, how often, how often the whole system as well; and what came of it."""
+
+    case: GoldenCase
+    result: CaseResult
+    before: BaselineCase
+    documents: Sequence[RetrievedDocument]
+    is_same: bool
+    """Whether the documents of today are the accepted ones."""
+    varies: bool
+    now: Sequence[OneAnswer]
+    times: int
+    more: int
+    """How often the whole system is asked: an answer that a case was chosen by is worse than most."""
+    swapped: list[CaseResult] = field(default_factory=list)
+
+
+class _Finder:
+    def __init__(self, question: Question, again: FurtherAnswers) -> None:
+        self._question, self._again = question, again
+        self._run, self._verdict = question.run, question.verdict
+        self._system = again.system if question.system is None else question.system
+        self._metrics: Mapping[str, MetricInfo] = {
+            name: info
+            for name, info in self._run.metrics.items()
+            if is_of_answer(info) and name not in self._verdict.advisory
+        }
+
+    def find(self) -> Steps[Cause]:
+        if not (worse := worse_cases(self._run, self._verdict)):
+            return Cause(refusal="nothing worse")
+        cause, plans = Cause(), list[_Plan]()
+        cases = {case.id: case for case in self._question.cases}
+        for case_id in worse:
+            why: LeftOut | None = "limit" if len(plans) >= MOST_CASES else self._why_not(case_id)
+            plan = None if why is not None else self._plan(cases[case_id])
+            if plan is not None and not self._again.budget.take(plan.times + plan.more, self._name(case_id)):
+                why, plan = "calls", None
+            if plan is not None:
+                plans.append(plan)
+            elif why is not None:
+                cause.left_out[case_id] = why
+        if not plans:
+            reasons = set(cause.left_out.values())
+            cause.refusal = "calls" if "calls" in reasons else "no accepted documents"
+        elif not any(plan.documents for plan in plans) and not self._retrieved_today(plans):
+            cause.refusal = "no retriever"
+        else:
+            try:
+                yield from self._ask(cause, plans)
+            except NoGeneratorError as exc:
+                return Cause(refusal="no generator", detail=str(exc))
+            self._conclude(cause, plans)
+        return cause
+
+    def _name(self, case_id: str) -> tuple[str, str, str]:
+        return self._run.path, self._run.variant, case_id
+
+    def _why_not(self, case_id: str) -> LeftOut | None:
+        """Return why a case cannot be asked."""
+        accepted, pair = self._question.accepted, self._verdict.case_comparisons[case_id]
+        assert pair.before is not None
+        if accepted is None or not accepted.is_of(case_id, pair.before):
+            return "not kept"
+        return None if accepted[case_id].has_whole_documents else "not kept whole"
+
+    def _plan(self, case: GoldenCase) -> _Plan:
+        accepted, result = self._question.accepted, self._run.cases[case.id]
+        before = self._verdict.case_comparisons[case.id].before
+        assert accepted is not None
+        assert before is not None
+        needed, is_same = answers_needed(before, result, self._metrics), self._is_same(case.id)
+        today = answers_today(result)
+        fresh = [*today[1:], *(OneAnswer.of(look.cases[case.id]) for look in self._question.looks)]
+        is_biased = needed > 1 and not fresh
+        times = needed if not is_same or is_biased else 0
+        more = needed if is_biased and not is_same and self._question.system is None else 0
+        return _Plan(
+            case, result, before, accepted.documents(case.id), is_same, needed > 1, fresh or today, times, more
+        )
+
+    def _is_same(self, case_id: str) -> bool:
+        """Whether what was retrieved today is what was retrieved then, as far as it is known in full."""
+        accepted = self._question.accepted
+        assert accepted is not None
+        if case_id in self._question.digests:
+            return self._question.digests[case_id] == accepted.digest(case_id)
+        today, then = (
+            [(hit["id"], hit.get("text") or "") for hit in shown.get("retrieved", ())]
+            for shown in (self._run.cases[case_id].outputs, accepted.outputs(case_id))
+        )
+        return today == then and all(len(text) < SNIPPET_CAP for _, text in today)
+
+    def _retrieved_today(self, plans: Sequence[_Plan]) -> bool:
+        return any(plan.result.outputs.get("retrieved") for plan in plans)
+
+    def _ask(self, cause: Cause, plans: Sequence[_Plan]) -> Steps[None]:
+        """Make the calls, each plan's behind another."""
+        asks: list[Ask] = []
+        for plan in plans:
+            if plan.times:
+                generator_of(self._system)
+            swapped = with_documents(self._system, plan.documents) if plan.times else self._system
+            asks += [self._again.aside(swapped, plan.case, number) for number in range(plan.times)]
+            first = len(answers_today(plan.result))
+            asks += [self._again.aside(self._system, plan.case, first + number) for number in range(plan.more)]
+        cause.calls = len(asks)
+        answered, place = self._again.begin(len(asks), WHY), 0
+        for plan in plans:
+            calls = yield from self._again.several(asks, range(place, place + plan.times + plan.more), answered)
+            place += len(calls)
+            for error in (call.error for call in calls):
+                if isinstance(error, NoGeneratorError):
+                    raise error
+            swapped = with_documents(self._system, plan.documents) if plan.times else self._system
+            corpus, flow = self._again.corpus, self._again.flow
+            plan.swapped = flow.aside(CaseCalls(plan.case, calls[: plan.times], corpus), swapped)
+            more = flow.aside(CaseCalls(plan.case, calls[plan.times :], corpus), self._system)
+            plan.now = [OneAnswer.of(single) for single in more] or plan.now
+            sum_usage(plan.result, [plan.result, *plan.swapped, *more])
+
+    def _conclude(self, cause: Cause, plans: Sequence[_Plan]) -> None:
+        for plan in plans:
+            swapped = [OneAnswer.of(single) for single in plan.swapped]
+            if plan.is_same:
+                cells = Cells([*each_answer(plan.before)], swapped or plan.now, None, self._fell(plan.case.id))
+            else:
+                cells = Cells([*each_answer(plan.before)], plan.now, swapped, self._fell(plan.case.id))
+            found = case_cause(cells, self._metrics_of(plan.case.id))
+            if raised := _raised(plan):
+                cause.left_out[plan.case.id], cause.detail = "raised", cause.detail or raised
+            elif found is None:
+                cause.left_out[plan.case.id] = "nothing to compare"
+            else:
+                found.calls = plan.times + plan.more
+                found.answer = plan.swapped[0].outputs.get("answer") if plan.swapped else None
+                cause.cases[plan.case.id] = found
+        if not cause.cases:
+            cause.refusal = "raised" if "raised" in cause.left_out.values() else "no accepted documents"
+            return
+        cause.retrieval = self._worse_retrieval()
+        steady = not any(plan.varies for plan in plans)
+        suite_cause(cause, self._run, steady=steady, metrics=self._metrics)
+
+    def _metrics_of(self, case_id: str) -> Mapping[str, MetricInfo]:
+        """Return the metrics of the answer that compare in a case."""
+        incomparable = self._verdict.case_comparisons[case_id].incomparable
+        return {name: info for name, info in self._metrics.items() if name not in incomparable}
+
+    def _fell(self, case_id: str) -> tuple[str, ...]:
+        changes = self._verdict.case_comparisons[case_id].changes
+        return tuple(
+            name
+            for name, info in self._run.metrics.items()
+            if is_of_retrieval(info) and name in changes and changes[name].gain < -_LEAST_FALL
+        )
+
+    def _worse_retrieval(self) -> dict[str, float]:
+        """Return the metrics of retrieval that are worse over the suite, or in the cases that failed by them."""
+        metrics, comparison = self._run.metrics, self._verdict.comparison
+        names = {gate.metric for gate in self._verdict.gates if gate.is_of_whole and gate.word == "worse"}
+        names |= {
+            finding.metric
+            for case_id in self._verdict.regressed_cases
+            for finding in self._run.cases[case_id].failures
+            if finding.is_worse
+        }
+        out: dict[str, float] = {}
+        for name, info in metrics.items():
+            if name in names and is_of_retrieval(info) and comparison is not None:
+                change = comparison.metric(name)
+                if change is not None and change.gain < 0:
+                    out[name] = change.gain
+        return out
+
+
+def _raised(plan: _Plan) -> str:
+    """Return what the generator raised with documents that it should be able to read, as it answered today."""
+    if not any(one.answered for one in plan.now):
+        return ""
+    return next((single.error_line for single in plan.swapped if single.state == "error"), "")

@@ -1,0 +1,136 @@
+"""Why a run got worse: what the generator of today made of the accepted documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ...base.grouping import grouped
+from ...base.pages import reference
+from ...core.run import MetricInfo, Run
+from ...regression.cause import CaseCause, Cause, Culprit, LeftOut, MetricCause
+from ...regression.statistics.intervals import Difference
+from ..numbers import metric_change, plural, score
+from ..text import listed
+
+CULPRITS: Mapping[Culprit, str] = {
+    "retrieval": "retrieval", "generator": "the generator", "both": "both retrieval and the generator",
+    "neither": "neither shows it: what changed is no more than what varies between answers",
+}  # fmt: skip
+_OF_CASE: Mapping[Culprit, str] = {
+    "retrieval": "retrieval", "generator": "generator", "both": "both", "neither": "neither (it varies)",
+}  # fmt: skip
+_LEFT_OUT: Mapping[LeftOut, str] = {
+    "not kept": "the accepted documents are not kept",
+    "not kept whole": "the accepted documents were cut, or changed by pytest_auepora_redact",
+    "limit": "beyond the most cases that are asked",
+    "calls": "no call may be made any more",
+    "raised": "the generator raised with the accepted documents",
+    "nothing to compare": "no metric of the answer compares",
+}
+_MOST_METRICS = 3
+_MOST_CASES = 5
+
+
+def cause_lines(cause: Cause | None, run: Run) -> list[str]:
+    """Return what a run got worse by: the culprit, the effects, the cases of each, and what was not asked."""
+    if cause is None:
+        return []
+    if cause.refusal:
+        return _refusal_lines(cause)
+    lines = [_culprit_line(cause), *_effect_lines(cause, run)]
+    by_culprit = grouped((case.culprit, case_id) for case_id, case in cause.cases.items())
+    parts = [f"{_OF_CASE[word]} {len(by_culprit[word])} ({listed(by_culprit[word], _MOST_CASES)})"
+             for word in _OF_CASE if word in by_culprit]  # fmt: skip
+    if len(cause.cases) > 1:
+        lines.append(f"by case: {', '.join(parts)}")
+    return [*lines, *_left_out_lines(cause)]
+
+
+def case_cause_text(case: CaseCause, metrics: Mapping[str, MetricInfo]) -> str:
+    """Return what a case got worse by: ``generator: with the accepted documents token_f1 is 0.10, accepted 0.90``."""
+    if case.metric not in case.effects:
+        fell = f": {listed(case.fell, _MOST_METRICS)} fell" if case.fell and case.culprit == "retrieval" else ""
+        return f"{_OF_CASE[case.culprit]}{fell}"
+    effect, info = case.effects[case.metric], metrics.get(case.metric)
+    accepted, swapped, now = (score(value) for value in (effect.accepted, effect.swapped, effect.now))
+    given = "today's documents are the accepted ones" if not case.calls else f"with the accepted documents {swapped}"
+    parts = f"generator {metric_change(effect.swapped - effect.accepted, info)}"
+    parts += f", retrieval {metric_change(effect.now - effect.swapped, info)}"
+    return f"{_OF_CASE[case.culprit]}: {case.metric} accepted {accepted}, {given}, now {now} ({parts})"
+
+
+def _culprit_line(cause: Cause) -> str:
+    calls = plural(cause.calls, "call") if cause.calls else "without a call, as the same documents were retrieved"
+    how = f"{plural(len(cause.cases), 'case')}, {calls}"
+    how += " with the accepted documents" if cause.calls else ""
+    return f"why: {CULPRITS[cause.culprit or 'neither']} ({how})"
+
+
+def _effect_lines(cause: Cause, run: Run) -> Iterator[str]:
+    """Yield ``recall@5 is worse by 0.25; of the -0.43 in token_f1, generator -0.36 [-0.45, -0.27], retrieval …``."""
+    fell = [f"{name} is worse by {score(abs(gain))}" for name, gain in cause.retrieval.items()]
+    names = [cause.metric] if cause.metric else []
+    names += [name for name in cause.metrics if name not in names and _lost(cause.metrics[name])]
+    texts = [_effect_text(name, cause.metrics[name], run) for name in names[:_MOST_METRICS]]
+    if fell or texts:
+        yield "; ".join([*fell[:_MOST_METRICS], *texts])
+
+
+def _lost(one: MetricCause) -> bool:
+    return abs(one.effect.now - one.effect.accepted) > 0.005
+
+
+def _effect_text(name: str, one: MetricCause, run: Run) -> str:
+    info, change = run.metrics.get(name), one.effect.now - one.effect.accepted
+    parts = (
+        f"{part} {_with_interval(difference, info)}"
+        for part, difference in (("generator", one.generator), ("retrieval", one.retrieval))
+    )
+    return f"of the {metric_change(change, info)} in {name}, {', '.join(parts)}"
+
+
+def _with_interval(difference: Difference, info: MetricInfo | None) -> str:
+    """Return ``-0.360 [-0.450, -0.270]``; the bare number where nothing differs between cases."""
+    value = metric_change(difference.value or 0.0, info)
+    low, high = difference.low, difference.high
+    if low is None or high is None or high - low < 0.0005:
+        return value
+    return f"{value} [{metric_change(low, info)}, {metric_change(high, info)}]"
+
+
+def _left_out_lines(cause: Cause) -> list[str]:
+    by_reason = grouped((why, case_id) for case_id, why in cause.left_out.items())
+    return [
+        f"not asked: {plural(len(ids), 'case')} ({listed(ids, _MOST_CASES)}): {_LEFT_OUT[why]}"
+        for why, ids in by_reason.items()
+    ]
+
+
+def _refusal_lines(cause: Cause) -> list[str]:
+    match cause.refusal:
+        case "nothing worse":
+            return ["why: no case is worse than when it was accepted, and the suite is not"]
+        case "no generator":
+            first, *rest = cause.detail.splitlines()
+            return [f"why: not shown: {first}", *rest]
+        case "no retriever":
+            text = "no document was seen, neither when the answers were accepted nor today; return them with the answer"
+        case "no accepted documents":
+            text = (
+                f"the documents of the accepted answers are not kept here{f' ({cause.detail})' if cause.detail else ''}"
+                f": the next `pytest --auepora-update` keeps them, `auepora_accepted = texts` beside the baseline for "
+                f"other checkouts ({reference('why')})"
+            )
+        case "partial run":
+            text = "not all cases of the suite ran: run the whole golden file"
+        case "workers":
+            text = "workers of pytest-xdist ran the cases: run without -n, or `auepora why last`"
+        case "scope":
+            text = "the system lives for one test only: give its fixture the scope of a module or session"
+        case "raised":
+            text = f"the generator raised with the accepted documents: {cause.detail}"
+        case "calls":
+            text = "no call may be made any more: raise --auepora-max-calls, or the budget"
+        case _:
+            text = "a test evaluates this suite: ask with `run.why()` there"
+    return [f"why: not shown: {text}", *_left_out_lines(cause)]
