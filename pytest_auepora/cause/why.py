@@ -11,7 +11,6 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import RetrievedDocument
 from ..errors import NoGeneratorError
 from ..evaluation.case_flow import CaseCalls, sum_usage
-from ..evaluation.case_result import SNIPPET_CAP
 from ..evaluation.further import Ask, FurtherAnswers, Steps
 from ..history.accepted import AcceptedTexts
 from ..io.golden.model import GoldenCase
@@ -157,10 +156,10 @@ class _Finder:
         if case_id in self._question.digests:
             return self._question.digests[case_id] == accepted.digest(case_id)
         today, then = (
-            [(hit["id"], hit.get("text") or "") for hit in shown.get("retrieved", ())]
+            [(hit["id"], hit.get("text") or "", hit.get("cut", False)) for hit in shown.get("retrieved", ())]
             for shown in (self._run.cases[case_id].outputs, accepted.outputs(case_id))
         )
-        return today == then and all(len(text) < SNIPPET_CAP for _, text in today)
+        return today == then and not any(is_cut for *_, is_cut in today)
 
     def _retrieved_today(self, plans: Sequence[_Plan]) -> bool:
         return any(plan.result.outputs.get("retrieved") for plan in plans)

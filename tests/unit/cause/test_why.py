@@ -76,7 +76,7 @@ class Suite:
             calls = [Caller().call(i, partial(system.invoke, case.sample, 5)) for i in range(times)]
             again = times - 1
             run.add([flow.finish(CaseCalls(case, calls, again=again), system).result])
-            outputs[case.id] = RecordedOutputs.of(system.as_outputs(calls[0].value, None, case.sample))
+            outputs[case.id] = RecordedOutputs.of(system.as_outputs(calls[0].value, None))
         return run, flow, outputs
 
     def accept(self, retriever: Any = retrieve, generator: Any = write) -> None:
