@@ -35,6 +35,7 @@ from .verdict_scenarios import (
     asserted,
     chunks_lost,
     in_slices,
+    jumping,
     lost,
     nearly_steady,
     neutral,
@@ -146,6 +147,7 @@ def rows(data: Path | None) -> dict[str, dict[str, Row]]:
             "assertions: half pass 90 %, a tenth 50 %": Row(
                 asserted(lambda rng: rng.choices((0.9, 0.5, 1.0), (0.5, 0.1, 0.4))[0])
             ),
+            "a score of 1, or of 0.45 in 40 % of the answers": Row(jumping(0.45, 0.4)),
             "nearly steady: 10 % of the cases vary, bad in 30 %": Row(nearly_steady(0.1, 0.3)),
             "nearly steady: every case, bad in 5 %": Row(nearly_steady(1.0, 0.05)),
             "re-chunked, `case_guard: suite`": Row(swapped(source), policy=SUITE_ONLY, runs_again=False),

@@ -10,8 +10,9 @@ from typing import NamedTuple
 from .score_sources import METRICS, SAMPLED, VARIANTS, Pair, Question, Source
 
 __all__ = [
-    "ASSERTION", "RAISES", "Change", "Scenario", "System", "asserted", "chunks_lost", "in_slices", "lost",
+    "ASSERTION", "RAISES", "Change", "Scenario", "System", "asserted", "chunks_lost", "in_slices", "jumping", "lost",
     "nearly_steady", "neutral", "one_document", "sampling", "swapped", "uneven", "variants", "with_metric", "won",
+    "worded",
 ]  # fmt: skip
 
 ASSERTION = "must_contain"
@@ -109,6 +110,20 @@ def nearly_steady(share: float, bad: float) -> Scenario:
         return [one(varies=rng.random() < share) for _ in range(n)]
 
     return drawn
+
+
+def jumping(low: float, chance: float) -> Scenario:
+    """A metric that is 1, or *low* with a *chance* in each answer to every case."""
+    return _independently(lambda rng: {"token_f1": low if rng.random() < chance else 1.0})
+
+
+def worded(*scores: Scores) -> Scenario:
+    """A model that has a few wordings for every answer, each as likely as the others, of which we know the *scores*."""
+    return _independently(lambda rng: rng.choice(scores))
+
+
+def _independently(answer: Callable[[Random], Scores]) -> Scenario:
+    return lambda n, rng: [_always(lambda: answer(rng)) for _ in range(n)]
 
 
 def neutral(scenario: Scenario, size: float = 0.2) -> Scenario:

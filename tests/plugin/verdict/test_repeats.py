@@ -43,7 +43,7 @@ def test_scores_are_averaged_over_repeats(project: Example, extra: tuple[str, ..
     assert result.ret == 0, str(result.stdout)
     of_warehouse = scores(project, "warehouse")["mrr"]
     assert isinstance(of_warehouse, list)
-    assert sorted(of_warehouse[:4]) == [0.0, 0.0, 1.0, 1.0]
+    assert sorted(of_warehouse) == [0.0, 0.0, 1.0, 1.0, 1.0], "five answers, as it varies"
     assert scores(project, "warranty")["mrr"] == 1.0
 
 
