@@ -406,6 +406,9 @@ class ComparableScore:
     def __round__(self, ndigits: int | None = None) -> float:
         return round(float(self), ndigits)
 
+    def __format__(self, spec: str) -> str:
+        return format(float(self), spec) if spec else str(self)
+
     def __hash__(self) -> int:
         return hash((self.name, self.value))
 

@@ -98,6 +98,8 @@ _ROUNDING = 1e-9
 def score_of(metric: Metric, outcome: CaseScore) -> Score:
     """Return what *metric* said of a case as a score; what is no score is an error that names what to return."""
     if isinstance(outcome, NotApplicable):
+        if not isinstance(outcome.reason, str):
+            return _misreturned(f"measure() returned NotApplicable({outcome.reason!r:.60}): give the reason as a text")
         return Score("n/a", reason=outcome.reason)
     if not isinstance(outcome, Measurement):
         wrapped = f"Measurement({outcome!r:.40})" if _is_number(outcome) else "a Measurement"

@@ -34,12 +34,14 @@ Word = Literal["worse", "better", "same", "inconclusive", "not judged", "mixed"]
 """The comparison with the baseline in a word; ``mixed``: single cases fell, the suite is the same or better."""
 
 
-def word_of(gates: Iterable[GateOutcome], regressed_cases: Sequence[str] = ()) -> Word:
+def word_of(gates: Sequence[GateOutcome], regressed_cases: Sequence[str] = ()) -> Word:
     """Return the word for a run, by its gates against baseline and anchor (advisory ones do not count).
 
     *regressed_cases* are those that failed because they are worse than their baseline, or that newly errored.
     """
     words = {g.word for g in gates if g.kind in ("regression", "anchor") and g.state not in ("advisory", "not judged")}
+    if any(gate.reason == "nothing compares" for gate in gates):  # that no case has a number, then as now, is no "same"
+        words.discard("same")
     if "worse" in words:
         return "worse"
     if regressed_cases:

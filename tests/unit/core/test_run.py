@@ -65,6 +65,7 @@ def test_scores_calculate_like_numbers() -> None:
     assert pytest.approx(score) == 0.75 + 1e-9
     assert score != pytest.approx(0.76)
     assert max(score, other) is score
+    assert f"{score:.1%} {score:5.2f} {score}" == "75.0%  0.75 <m 0.7500>"
     with pytest.raises(TypeError):
         _ = score >= "0.5"  # type: ignore[operator]
     with pytest.raises(TypeError):
@@ -83,7 +84,9 @@ def test_zero_is_false_and_what_was_not_measured_is_neither() -> None:
             bool(score)
 
 
-@pytest.mark.parametrize("use", [lambda s: s - 1, lambda s: 1 - s, round, abs, lambda s: -s, lambda s: sum([s])])
+@pytest.mark.parametrize(
+    "use", [lambda s: s - 1, lambda s: 1 - s, round, abs, lambda s: -s, lambda s: sum([s]), lambda s: f"{s:.2f}"]
+)
 def test_what_was_not_measured_is_no_number(use: Callable[[ComparableScore], object]) -> None:
     with pytest.raises(NotMeasuredError, match="m has no value: no reference_answer"):
         use(ComparableScore("m", None, "no reference_answer"))

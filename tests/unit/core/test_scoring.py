@@ -85,6 +85,9 @@ def test_a_score_is_that_of_its_measurement_whatever_the_number(value: Any) -> N
         (None, "measure() returned None: return a Measurement, or NotApplicable with the reason"),
         ("0.5", "measure() returned '0.5': return a Measurement"),
         (MetricResult("m", TargetCategory.LATENCY, 0.5), "measure() returned MetricResult("),
+        (NotApplicable(cast("str", None)), "measure() returned NotApplicable(None): give the reason as a text"),
+        (NotApplicable(cast("str", 5)), "measure() returned NotApplicable(5): give the reason"),
+        (NotApplicable, "measure() returned <class"),
     ],
 )
 def test_what_is_no_score_is_an_error_that_says_what_to_return(returned: Any, said: str) -> None:

@@ -25,6 +25,9 @@ def gate(word: Outcome, state: GateState = "passed") -> GateOutcome:
         ([gate("inconclusive", "inconclusive")], ["a"], "worse"),
         ([gate("worse", "advisory"), gate("same")], [], "same"),
         ([gate("same", "not judged")], [], "not judged"),
+        ([gate("same"), GateOutcome("baseline", "not judged", reason="nothing compares")], [], "not judged"),
+        ([gate("worse", "failed"), GateOutcome("baseline", "failed", reason="nothing compares")], [], "worse"),
+        ([gate("same"), GateOutcome("baseline", "not judged", reason="nothing compares")], ["a"], "worse"),
         ([], [], "not judged"),
     ],
 )
