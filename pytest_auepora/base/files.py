@@ -49,6 +49,14 @@ def refuse_pipe(path: Path) -> None:
             raise OSError(errno.EINVAL, "it is no regular file")
 
 
+def is_there(path: Path) -> bool:
+    """Whether a file is at *path*, which a damaged file may name: one too long for any system is nowhere."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def read_text(path: Path, error: type[AueporaError] = AueporaError) -> str:
     """Return the text of the file at *path*; raises *error*, which names it, where it cannot be read."""
     try:

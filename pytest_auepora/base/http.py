@@ -195,8 +195,11 @@ def _masked(value: Any, pattern: re.Pattern[str], depth: int = 0) -> Any:
 _USER = re.compile(r"(\w+://)([^:/?#\s\"'<>]*)(?:(:)([^\s\"'<>]*))?@")
 _PORT_AND_PATH = re.compile(r"\d*/")
 _PARAMETER = re.compile(
-    r"([?&;][^=&;\s]*(?:pass|pwd|secret|token|key|sig|auth|cred)[^=&;\s]*=)([^&;#\s\"'<>]+)", re.IGNORECASE
-)
+    r"([?&;](?:[^=&;\s]*(?:pass|pwd|secret|token|key|sig|auth|cred)[^=&;\s]*="
+    r"|[^=&;\s]*=(?=[^&;#\s\"'<>]*(?:pass|pwd)[a-z]*(?:=|%3d))))"  # settings in a value: odbc_connect=…PWD%3D…
+    r"([^&;#\s\"'<>]+)", re.IGNORECASE,
+)  # fmt: skip
+_NOT_IN_WORD = re.compile(r"[\s\"'<>]")
 
 
 def mask_urls(text: str) -> str:
@@ -206,6 +209,15 @@ def mask_urls(text: str) -> str:
     the values of parameters whose names say so: ``?password=***``.
     """
     return _PARAMETER.sub(r"\1***", _USER.sub(_masked_user, text))
+
+
+def mask_url(url: str) -> str:
+    """Return one URL with ``***`` as `mask_urls` has it, also where a password holds blanks or quotes."""
+    return mask_urls(_as_word(url))
+
+
+def _as_word(url: str) -> str:
+    return _NOT_IN_WORD.sub(lambda match: f"%{ord(match[0]):02x}", url)
 
 
 def _masked_user(match: re.Match[str]) -> str:
@@ -219,7 +231,8 @@ def _masked_user(match: re.Match[str]) -> str:
 
 
 def url_secrets(url: str) -> list[str]:
-    """Return the secrets that `mask_urls` hides of *url*, as they are written and as they are sent."""
+    """Return the secrets that `mask_url` hides of *url*, as they are written and as they are sent."""
+    url = _as_word(url)
     secrets = [match[4] or match[2] for match in _USER.finditer(url) if _masked_user(match) != match[0]]
     secrets += [match[2] for match in _PARAMETER.finditer(url)]
     return [form for secret in secrets for form in (secret, unquote(secret))]

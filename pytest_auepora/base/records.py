@@ -26,6 +26,7 @@ import inspect
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
 from itertools import pairwise
@@ -170,8 +171,9 @@ def check_record(kind: type[R], value: Any) -> R:
 
 def load_record(kind: type[R], path: Path, error: type[AueporaError]) -> R | None:
     """Return the record in the file at *path*; None if there is no such file; raises *error*, which names it."""
-    if not path.exists():
-        return None
+    with suppress(OSError):  # reading says what is wrong with the path
+        if not path.exists():
+            return None
     try:
         return read_record(kind, read_text(path, error))
     except RecordError as exc:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ..base.files import is_there
 from ..core.run import Run
 from ..errors import AueporaError, NotComparableError
 from ..history.compare import CompareReport, compare
@@ -153,5 +154,5 @@ def policy_of(root: Path, run: Run) -> RegressionPolicy | None:
     """Return the policy of the run's golden file; None where the file is gone or cannot be read."""
     path = root / run.path
     with suppress(AueporaError):
-        return load_policy(path) if run.path and path.is_file() else None
+        return load_policy(path) if run.path and is_there(path) else None
     return None

@@ -122,8 +122,8 @@ def _run(argv: list[str]) -> int:
         return _report_error(f"{exc}; auepora runs lists what there is", USAGE)
     except UsageError as exc:
         return _report_error(exc, USAGE)
-    except BrokenPipeError:
-        return PASSED
+    except BrokenPipeError:  # whoever read had enough before the command came to its end
+        return UNJUDGED
     except (AueporaError, OSError) as exc:
         return _report_error(exc, UNJUDGED)
     except ModuleNotFoundError as exc:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
-from tempfile import TemporaryFile
+from tempfile import TemporaryFile, gettempdir
 from typing import IO, Annotated, Any, Protocol
 
 from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 says too little of itself for pydantic
 
 from ..base.json import encode, loads
 from ..base.records import Number, ReadAs, Record
+from ..errors import NotWrittenError
 
 _READ_SIZE = 64 * 1024  # bytes that are read at once
 
@@ -155,7 +156,8 @@ class ResultFile:
     """
 
     def __init__(self, file: IO[bytes] | None = None) -> None:
-        self._file = TemporaryFile() if file is None else file  # noqa: SIM115 - it lives as long as this does
+        # unbuffered, so that a full disk is told by the write
+        self._file = TemporaryFile(buffering=0) if file is None else file  # noqa: SIM115 - it lives as long as this does
         self.close = weakref.finalize(self, self._file.close)
         self.size = 0
         self._read_ahead = 0, b""
@@ -168,9 +170,14 @@ class ResultFile:
         self.size += len(data)
 
     def store(self, texts: CaseTexts) -> StoredTexts:
-        """Write *texts*, and return their place."""
+        """Write *texts*, and return their place; raises `NotWrittenError` where the disk is full."""
         data = encode(texts)
-        self.append(data)
+        try:
+            self.append(data)
+        except OSError as exc:
+            raise NotWrittenError(
+                f"{gettempdir()}: texts of results cannot be kept there: {exc.strerror or exc}"
+            ) from exc
         return StoredTexts(self, self.size - len(data), len(data))
 
     def read(self, start: int, length: int) -> bytes:

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from ..base.files import refuse_pipe, write_atomically
+from ..base.files import is_there, refuse_pipe, write_atomically
 from ..base.records import Free, Number, Place, Record, RecordError, read_record, record_text
 from ..core.case_texts import CaseTexts
 from ..core.metrics_base import AnswerPart
@@ -223,7 +223,7 @@ def accepted_run(baseline: Path, path: str = "") -> Run | None:
     Raises:
         HistoryError, BaselineError: a file cannot be read.
     """
-    if not (texts := accepted_path(baseline)).exists() or (accepted := read_baseline(baseline)) is None:
+    if not is_there(texts := accepted_path(baseline)) or (accepted := read_baseline(baseline)) is None:
         return None
     return AcceptedTexts(texts).as_run(accepted, path)
 

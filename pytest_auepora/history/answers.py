@@ -8,6 +8,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from ..base.files import is_there
 from ..base.grouping import grouped
 from ..core.run import CaseResult, Run
 from ..errors import HistoryError, UnknownRunError
@@ -62,7 +63,7 @@ def choose_runs(store: HistoryStore, name: str) -> RunIds:
 
 def _golden_paths(store: HistoryStore, runs: Iterable[StoredRun]) -> Iterable[str]:
     """Return the golden files of *runs* that are there; if there are none, an empty path, which stands for any."""
-    return {run.path for run in runs if (store.root / run.path).is_file()} or [""]
+    return {run.path for run in runs if is_there(store.root / run.path)} or [""]
 
 
 def load_recorded(store: HistoryStore, run_id: str) -> RecordedRun:

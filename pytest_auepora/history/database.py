@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..base.http import mask, mask_urls, url_secrets
+from ..base.http import mask, mask_url, mask_urls, url_secrets
 from ..errors import HistoryError, MissingExtraError
 from .settings import make_folder
 
@@ -118,7 +118,7 @@ class ServerDatabase:
     """
 
     def __init__(self, url: str) -> None:
-        self.name, self._secrets = mask_urls(url), url_secrets(url)
+        self.name, self._secrets = mask_url(url), url_secrets(url)
         try:
             import sqlalchemy
             from sqlalchemy.pool import NullPool

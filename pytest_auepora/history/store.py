@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from ..base.files import is_there
 from ..base.json import dumps, encode_finite
 from ..base.records import Record, read_record
 from ..base.text import did_you_mean, message_of
@@ -165,7 +166,7 @@ class HistoryStore:
         if path not in paths:
             return [*runs]
         first = max(i for i, other in enumerate(paths) if other == path)
-        former = {other for other in {*paths} - {*paths[: first + 1]} if not (self.root / other).is_file()}
+        former = {other for other in {*paths} - {*paths[: first + 1]} if not is_there(self.root / other)}
         return [run for run in runs if run.path == path or run.path in former]
 
     @contextmanager

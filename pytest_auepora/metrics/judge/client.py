@@ -16,7 +16,7 @@ from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
 
 from ...base.files import refuse_pipe, remove_leftovers, write_atomically
-from ...base.http import HttpError, Secret, mask, mask_urls, request_json
+from ...base.http import HttpError, Secret, mask, mask_url, request_json
 from ...base.retry import RetryPolicy
 from ...base.text import shorten
 from ...core.model_calls import read_tokens
@@ -145,7 +145,7 @@ class OpenAICompatibleCritic(LLMCritic):
         self.prices = Prices(*prices) if isinstance(prices, tuple) else prices
 
     def __repr__(self) -> str:
-        return f"<OpenAICompatibleCritic {self.model} at {mask_urls(self.url)}>"
+        return f"<OpenAICompatibleCritic {self.model} at {mask_url(self.url)}>"
 
     def params(self) -> dict[str, Any]:
         """Model and parameters as they were asked for; where the server is does not matter."""

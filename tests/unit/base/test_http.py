@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from pytest_auepora.adapters.http import HttpRag
-from pytest_auepora.base.http import mask, mask_urls, url_secrets
+from pytest_auepora.base.http import mask, mask_url, mask_urls, url_secrets
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.metrics.judge.client import JudgeCallError, OpenAICompatibleCritic, TransientJudgeError
@@ -211,6 +211,9 @@ def test_characters_that_are_escaped_are_masked(key: str) -> None:
         ("https://ghp_abc@github.com/a/b", "https://***@github.com/a/b"),
         ("https://a.example/v1?version=1&api_key=k&sig=s", "https://a.example/v1?version=1&api_key=***&sig=***"),
         ("(at 'redis://u:p@h' and 'redis://u:q@h')", "(at 'redis://u:***@h' and 'redis://u:***@h')"),
+        ("mssql+pyodbc:///?odbc_connect=UID%3Dme%3BPWD%3Dx&a=b", "mssql+pyodbc:///?odbc_connect=***&a=b"),
+        ("postgresql://h/db?options=-cpassword%3dx", "postgresql://h/db?options=***"),
+        ("postgresql://h/db?options=-csearch_path%3dx", "postgresql://h/db?options=-csearch_path%3dx"),
         ("postgresql://me@host/db", "postgresql://me@host/db"),
         ("https://a.example:8080/pkg@1.0", "https://a.example:8080/pkg@1.0"),
         ("https://a.example/pkg@1.0?q=a@b", "https://a.example/pkg@1.0?q=a@b"),
@@ -222,6 +225,14 @@ def test_urls_show_no_credentials(url: str, shown: str) -> None:
     assert mask_urls(url) == shown
     assert bool(url_secrets(url)) == (url != shown)
     assert not any(len(secret) > 1 and secret in shown for secret in url_secrets(url))
+
+
+@pytest.mark.parametrize("password", ["se cret", "se'cret", 'se"cret', "se<cret>", "se\tcret"])
+def test_a_password_of_any_characters_is_hidden(password: str) -> None:
+    url = f"postgresql://me:{password}@host/db"
+    assert mask_url(url) == "postgresql://me:***@host/db"
+    assert password in url_secrets(url)
+    assert "cret" not in mask_url(f"postgresql://host/db?password={password}")
 
 
 def test_a_key_in_the_url_is_in_no_message() -> None:

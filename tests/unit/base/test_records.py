@@ -204,6 +204,8 @@ def test_the_error_names_the_file(tmp_path: Path) -> None:
         path.write_bytes(damage)
         with pytest.raises(BaselineError, match=f"held.json: .*{said}"):
             load_record(Held, path, BaselineError)
+    with pytest.raises(BaselineError, match="y: cannot be read: File name too long"):
+        load_record(Held, tmp_path / ("y" * 5000), BaselineError)
 
 
 def test_the_schema_has_the_meaning_of_each_field() -> None:

@@ -68,19 +68,31 @@ def test_a_python_without_sqlite_says_so(shell: Shell, monkeypatch: pytest.Monke
 PROGRAM = "import sys; from pytest_auepora.cli.main import main; sys.exit(main(sys.argv[1:]))"
 
 
-def ran_into(stdout: int, *args: str) -> tuple[int, str]:
-    """Run `auepora` with a buffered output that refuses what it gets; return its exit code and errors."""
+def ran_into(stdout: int, *args: str, buffered: bool = True) -> tuple[int, str]:
+    """Run `auepora` with an output that refuses what it gets; return its exit code and errors."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    command = [sys.executable, "-c", PROGRAM, *args]
+    command = [sys.executable, *([] if buffered else ["-u"]), "-c", PROGRAM, *args]
     done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, env=env, check=False)
     return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("args", [("--help",), ("schema",), ("check", "shop.golden.yaml")])
-def test_a_closed_pipe_is_no_error(shell: Shell, args: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [(("--help",), 0), (("check", "shop.golden.yaml"), 0), (("schema",), 3)],  # more than one buffer
+)
+def test_a_closed_pipe_is_no_error(shell: Shell, args: tuple[str, ...], code: int) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    assert ran_into(writer, *args) == (0, "")
+    assert ran_into(writer, *args) == (code, "")
+    os.close(writer)
+
+
+@pytest.mark.parametrize(("buffered", "code"), [(True, 1), (False, 3)])  # images of containers buffer nothing
+def test_a_closed_pipe_turns_nothing_green(shell: Shell, buffered: bool, code: int) -> None:
+    shell.write("shop.golden.yaml", "suite: shop\nmetrics: [recal@1]\ncases: [{id: a, query: q}]\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    assert ran_into(writer, "check", "shop.golden.yaml", buffered=buffered) == (code, "")
     os.close(writer)
 
 

@@ -15,6 +15,7 @@ import pytest
 from pytest_auepora.base.records import read_record
 from pytest_auepora.core.case_texts import CaseTexts, ResultFile, StoredTexts
 from pytest_auepora.core.run import CaseResult, Run
+from pytest_auepora.errors import NotWrittenError
 
 
 def result(n: int) -> CaseResult:
@@ -85,11 +86,14 @@ def test_the_file_goes_with_the_last_result() -> None:
     assert raw.closed
 
 
-class Full(io.BytesIO):
-    def write(self, data: object) -> int:
-        return 0
+@pytest.mark.parametrize("error", [OSError(28, "the disk is full"), None])
+def test_a_full_disk_names_the_temporary_folder(error: OSError | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.BytesIO):
+        def write(self, data: Any) -> int:
+            if error is not None:
+                raise error
+            return len(data) // 2  # as it is where a part fits
 
-
-def test_a_full_disk_is_told() -> None:
-    with pytest.raises(OSError, match="the disk is full"):
+    monkeypatch.setattr("pytest_auepora.core.case_texts.gettempdir", lambda: "folder")
+    with pytest.raises(NotWrittenError, match=r"^folder: texts of results cannot be kept there: the disk is full$"):
         ResultFile(Full()).store(CaseTexts("why?"))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_auepora.cli.compare import policy_of
 from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.types import EvaluationSample
-from pytest_auepora.errors import NotRecordedError
+from pytest_auepora.errors import NotRecordedError, UnknownRunError
 from pytest_auepora.evaluation.replay import RecordedRun
+from pytest_auepora.history.accepted import accepted_run
 from pytest_auepora.history.aggregates import restore_case
 from pytest_auepora.history.answers import (
+    choose_runs,
     decode_recorded,
     encode_recorded,
     history_recall,
@@ -22,6 +26,7 @@ from pytest_auepora.history.compare import compare
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.labels.corpus import Chunk
+from pytest_auepora.regression.baseline import baseline_path
 from pytest_auepora.regression.verdict import Verdict
 
 from ..reporting.builders import Case, run_of
@@ -86,6 +91,19 @@ def test_edited_cases_cut_texts_and_moved_labels_tell_nothing(tmp_path: Path) ->
 def test_a_history_that_cannot_be_read_knows_nothing(tmp_path: Path) -> None:
     (tmp_path / "history.sqlite").write_bytes(b"no database at all" * 100)
     assert list(history_recall(HistoryStore(tmp_path / "history.sqlite"), "s", "", {"c": "h"})("c", "p#1")) == []
+
+
+@pytest.mark.parametrize("path", ["y" * 5000, "a\x00b", "gone/s.golden.yaml"])
+def test_a_path_that_no_system_takes_is_that_of_no_file(tmp_path: Path, path: str) -> None:
+    store = HistoryStore(tmp_path / "history.sqlite")
+    run = Run("s", path, cases={"c": CaseResult("c")}, expected_ids=("c",))
+    of_file, other = store.add(run, Verdict("s")), store.add(replace(run, path="other"), Verdict("s"))
+    runs = store.runs()
+    assert [kept.run_id for kept in store.runs_of_file(runs, "other")] == [other, of_file]
+    with pytest.raises(UnknownRunError, match="has the answers of no runs"):
+        choose_runs(store, "last")
+    assert policy_of(tmp_path, run) is None
+    assert accepted_run(baseline_path(tmp_path / path, "s", "")) is None
 
 
 def moved(ids: list[str], hits: list[str]) -> Run:
