@@ -18,7 +18,8 @@ _TEXT_STOPS = {quote: re.compile(rf"[\\{quote}]") for quote in "\"'"}
 _QUOTE = re.compile("[\"']")
 _PREFIX = re.compile(r"\s*[bruBRU]{0,2}")
 _STRUCTURED = re.compile(
-    r"""\s*(?:\[\s*["'\[{(]|\[.*\]\s*\Z|\{\s*["'}]|\(\s*["'].*["'],?\s*\)\s*\Z|array\()""", re.DOTALL
+    r"""\s*(?:\[\s*["'\[{(]|\[.*\]\s*\Z|\[\s*(?:[-\d.]+|None|nan|NaN|null)\s*(?:,[^\]]*)?\Z|\{\s*["'}]|\(\s*["'].*["'],?\s*\)\s*\Z|array\()""",
+    re.DOTALL,
 )
 """How a cell begins that some tool wrote for a list, a mapping, a tuple, a set or an array."""
 _LIST_OF_TEXTS = re.compile(r"""\s*(?:\[\s*["'].*["']\s*,?\s*\]|\(\s*["'].*["']\s*,?\s*\))\s*""", re.DOTALL)

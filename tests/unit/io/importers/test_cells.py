@@ -19,6 +19,7 @@ from .test_files import imported
     [
         (None, []), ("", []), (["a"], ["a"]), (3, ["3"]), ('["a", "b"]', ["a", "b"]), ("['a', 'b']", ["a", "b"]),
         ("a | b|", ["a", "b"]), ("[not a list", ["[not a list"]), ("[1] Smith|[2]: x", ["[1] Smith", "[2]: x"]),
+        ("[1, 2] as Smith says", ["[1, 2] as Smith says"]), ("[12 monkeys", ["[12 monkeys"]),
         ("['a.md' 'b.md']", ["a.md", "b.md"]), ("['a' \"it's\"\n 'b']", ["a", "it's", "b"]), ("['a']", ["a"]),
         ("('a', 'b')", ["a", "b"]), ("('a',)", ["a"]), ("[1, 2]", ["1", "2"]), ("[]", []), (r"['a\d']", [r"a\d"]),
     ],
@@ -32,7 +33,7 @@ def test_a_cell_of_texts_is_read_whole(cell: Any, parts: list[str]) -> None:
     [
         "['a' 'b' ... 'y' 'z']", "[1 2 3]", "['a' 'b', 'c']", "['a', 'b", '["a", "b', "[1.0, 2.0]", "[None]", "[NaN]",
         "['a', ['b']]", "{'a', 'b'}", "array(['a'], dtype=object)", "[b'a']", "[True]", "[x](y) and [z]", 7.0, True,
-        [None], [float("nan")], [{"a": 1}],
+        [None], [float("nan")], [{"a": 1}], "[1, ", "[11, 12, 1", "[11", "[None, 'a", "[ -1.5,", "[nan, 1",
     ],
 )  # fmt: skip
 def test_a_cell_that_cannot_be_read_whole_is_refused(cell: Any) -> None:
