@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterable, Mapping, MappingView, Sequence, Set
+from numbers import Integral
 from typing import Any
 
 from ..base.text import did_you_mean
@@ -20,7 +21,7 @@ from .shapes import describe, fields_of, first_of, short_repr
 
 _ACCEPTED_DOCUMENTS = (
     "RetrievedDocument, Document, a mapping or object with id (doc_id, chunk_id, _id) and/or text (page_content, "
-    "content) and optionally score and metadata, a string, or a (document, score) pair"
+    "content) and optionally score and metadata, a string, a whole number (an id), or a (document, score) pair"
 )
 
 _ID_KEYS = ("chunk_id", "id", "_id", "node_id", "id_", "uuid", "doc_id", "document_id", "corpus_id", "doc")
@@ -132,6 +133,8 @@ def _to_retrieved_document(raw: Any, rank: int) -> RetrievedDocument:
         return RetrievedDocument(_with_id(raw, rank), 0.0, rank)
     if isinstance(raw, str):
         return RetrievedDocument(_from_string(raw, rank), 0.0, rank)
+    if isinstance(raw, Integral) and not isinstance(raw, bool):  # indexes count their documents
+        return RetrievedDocument(Document(str(int(raw))), 0.0, rank)
     if isinstance(raw, (tuple, list)) and not hasattr(raw, "_fields"):
         return _from_pair(raw, rank)
     fields = fields_of(raw, KNOWN_KEYS)

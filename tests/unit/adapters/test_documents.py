@@ -8,6 +8,7 @@ from collections import namedtuple
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -154,6 +155,11 @@ def test_ranks_follow_the_order_whatever_was_said() -> None:
     assert [r.rank for r in docs] == [7, 7, 0], "what came is left as it is"
 
 
+@pytest.mark.parametrize("raw", [[7, 11], np.array([7, 11]), [{"id": 7}, {"doc_id": np.int64(11)}], ["7", 11]])
+def test_ids_may_be_whole_numbers(raw: Any) -> None:
+    assert [r.doc.doc_id for r in to_retrieved(raw)] == ["7", "11"]
+
+
 def test_nothing_and_one_text() -> None:
     assert to_retrieved(None) == []
     assert to_retrieved(()) == []
@@ -170,7 +176,8 @@ def test_nothing_and_one_text() -> None:
         (Document("", ""), "neither an id nor a text"),
         ("", "document 2 has neither an id nor a text: ''"),
         (" \n", "neither an id nor a text"),
-        (3, "document 2 is not a document: int: 3"),
+        (3.0, "document 2 is not a document: float: 3.0"),
+        (True, "document 2 is not a document: bool: True"),
         (None, "document 2 is not a document: NoneType: None"),
         (b"x", "is not a document: bytes of 1: b'x'"),
         ((1, 2), "is not a document: tuple of 2"),
