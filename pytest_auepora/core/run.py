@@ -14,7 +14,7 @@ from numbers import Real
 from typing import Annotated, Any, Literal
 
 from ..base.json import dumps
-from ..base.records import Checked, Count, ReadAs, Record, read_record
+from ..base.records import Checked, Count, Place, ReadAs, Record, read_record
 from ..errors import NotMeasuredError
 from .case_texts import CaseTexts, StoredTexts
 from .findings import Answers, Finding, FindingStatus, WorstRepeat
@@ -116,7 +116,7 @@ class CaseResult(Record):
     """Tokens and cost of the system's models, by model."""
     recorded_in: str = ""
     """The run whose recorded answer was scored."""
-    looks: Count = 0
+    looks: Place = 0
     """How many of its recorded answers, the last ones, are further looks at the suite; of such an answer: which look it
     is."""
 
