@@ -20,6 +20,12 @@ def conflict_line(text: str) -> int:
     return 0 if match is None else text.count("\n", 0, match.start()) + 1
 
 
+def our_side(text: str) -> str:
+    """Return a text with merge-conflict markers as it was on the side that was merged into."""
+    conflict = r"^<{7}[^\n]*\n(.*?)(?:^\|{7}[^\n]*\n.*?)?^={7}[^\n]*\n.*?^>{7}[^\n]*\n?"
+    return re.sub(conflict, r"\1", text, flags=re.DOTALL | re.MULTILINE)
+
+
 def git(folder: Path, *args: str) -> str:
     """Return what git prints; raises `AueporaError`, with git's own message, where it is missing or failed."""
     try:

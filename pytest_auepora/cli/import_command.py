@@ -14,6 +14,7 @@ from ..io.golden.load import load_golden
 from ..io.importers import export_cases, formats, import_cases
 from ..io.importers.golden import golden_text
 from ..io.importers.model import ImportProblem
+from ..io.importers.rows import write_lines
 from ..reporting.numbers import plural
 from .arguments import add_shared, existing_path
 from .common import PASSED, UsageError, is_ascii_output, load_suite, print_notes, registry_of
@@ -31,6 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     target = "read PATH, a golden file, and write FORMAT"
     direction.add_argument("--to", dest="target", choices=known, metavar="FORMAT", help=target)
     parser.add_argument("-o", "--output", type=Path, help="what to write; without it, golden YAML is printed")
+    answers = "ragas, deepeval, promptfoo: write the answers that were recorded, for auepora score"
+    parser.add_argument("--answers", type=Path, metavar="FILE.jsonl", help=answers)
     parser.add_argument("--topics", type=Path, metavar="FILE", help="trec: the file of the queries")
     parser.add_argument("--split", help="beir: which qrels (test)")
     parser.add_argument("--texts", action="store_true", help="beir: also import the texts of the judged documents")
@@ -56,6 +59,8 @@ def _import(args: argparse.Namespace, options: dict[str, Any]) -> int:
     suite = import_cases(path, args.source, **options)
     if not suite.cases:
         raise ImportProblem(f"{path}: no case was found. Dropped: {'; '.join(suite.dropped) or 'nothing'}")
+    if args.answers is None and suite.answers:
+        suite.dropped.append(f"{plural(len(suite.answers), 'recorded answer')}: --answers FILE.jsonl keeps them")
     text = golden_text(suite, progress=None, ascii_only=output is None and is_ascii_output())
     summary = f"{plural(len(suite.cases), 'case')} from {path}"
     if output is None:
@@ -64,6 +69,9 @@ def _import(args: argparse.Namespace, options: dict[str, Any]) -> int:
         write_atomically(output, text)
         load_golden(output)  # a file that cannot be read fails here, not in the first run
         summary += f" to {output}"
+    if args.answers is not None:
+        write_lines(args.answers, suite.answers)
+        summary += f"; {plural(len(suite.answers), 'recorded answer')} to {args.answers}"
     print_notes(suite.dropped, summary, suite.notes)
     return PASSED
 
@@ -80,5 +88,6 @@ def _export(args: argparse.Namespace, options: dict[str, Any]) -> int:
 
 
 def _check_free(args: argparse.Namespace) -> None:
-    if args.output is not None and args.output.exists() and not args.force:
-        raise UsageError(f"{args.output} exists; --force overwrites it")
+    for path in (args.output, args.answers):
+        if path is not None and path.exists() and not args.force:
+            raise UsageError(f"{path} exists; --force overwrites it")

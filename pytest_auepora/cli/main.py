@@ -25,6 +25,7 @@ COMMANDS = {
     "view": "show the stored runs as a page in the browser",
     "compare": "compare two runs, baselines or reports, case by case; or several, side by side",
     "report": "print the report of a stored run, or of a JSON report",
+    "merge": "merge the baselines of two branches, as a merge driver of git",
     "comment": "put a JSON report on a pull request, as one comment that is updated",
     "score": "score recorded outputs against a golden file",
     "mutate": "would this suite notice? break recorded answers on purpose, without a call",

@@ -6,15 +6,26 @@ A system that samples answers differently each time, so an update writes what ch
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ..base.files import write_atomically
+from ..base.git import conflict_line, our_side
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo, Run
 from ..errors import BaselineError
-from .baseline import RESOLUTION, Baseline, BaselineCase, BaselineMetric, load_baseline, lock_baseline, metric_key
+from .baseline import (
+    RESOLUTION,
+    Baseline,
+    BaselineCase,
+    BaselineMetric,
+    load_baseline,
+    lock_baseline,
+    metric_key,
+    parse_baseline,
+)
 from .checks import accepted_checks, case_rules
 from .compare import CaseComparison, Comparison, compare, provenance_changes
 from .guards.suite_guard import judge_comparison, note_shares
@@ -99,13 +110,21 @@ def accept(path: Path, run: Run, how: Acceptance) -> Accepted:
         except BaselineError:
             if not (run.is_full and how.is_whole):
                 raise
-            old = None
+            old = _of_conflict(path)
         new, accepted = merge(old, run, how)
         accepted.path, text = path, new.dumps()
         accepted.written = path.read_bytes() != text.encode() if old is not None else bool(new.cases)
         if accepted.written and not how.preview:
             write_atomically(path, text)
         return accepted
+
+
+def _of_conflict(path: Path) -> Baseline | None:
+    """Return this side of a baseline that a merge left in conflict, so that an update tells what it changes."""
+    with suppress(BaselineError, OSError, UnicodeDecodeError):
+        text = path.read_text(encoding="utf-8")
+        return parse_baseline(our_side(text), str(path)) if conflict_line(text) else None
+    return None
 
 
 def merge(old: Baseline | None, run: Run, how: Acceptance) -> tuple[Baseline, Accepted]:

@@ -13,8 +13,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ...base.pages import reference
 from .cells import list_cell, parsed_cell, text_cell, texts_cell
-from .model import Cases, Dropped, ImportedSuite, as_quotes, filled, quote_notes, reference_text, relevant_documents
+from .model import (
+    Cases,
+    Dropped,
+    ImportedSuite,
+    as_quotes,
+    filled,
+    quote_notes,
+    recorded,
+    reference_text,
+    relevant_documents,
+)
 from .rows import dump_json, read_rows, write_csv, write_data
 from .turns import Exchange, exchanges_of, is_messages
 
@@ -25,22 +36,22 @@ _COLUMNS = (
 _OUTCOME = "expected_outcome"
 _CHAT_COLUMNS = ("scenario", "user_description", "turns", _OUTCOME)
 _TEXTS = ("source_file", "expected_output", _OUTCOME)
-_OUTPUTS = ("actual_output", "retrieval_context", "tools_called")
+_SAID, _RETRIEVED = "actual_output", "retrieval_context"
+_SCORES = ("metrics_data", "success")
 _METADATA_COLUMNS = ("comments", "source_file", "custom_column_key_values")
 _EXTRA = "additional_metadata"
 
 
 def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read goldens of deepeval; see the module."""
-    cases = Cases(dropped)
-    for raw in read_rows(path, "goldens", "test_cases"):
+    cases, kept = Cases(dropped), list[dict[str, Any]]()
+    for raw in read_rows(path, "goldens", "test_cases", "testCases"):
         row = {re.sub(r"(?<=[a-z])([A-Z])", r"_\1", k).lower(): v for k, v in raw.items() if v not in (None, "", [])}
-        place, query, history = raw.place, row.get("input"), list[dict[str, str]]()
+        place, query, history, said = raw.place, row.get("input"), list[dict[str, str]](), row.get(_SAID)
         if "turns" in row:
             turns = list_cell(row["turns"], f"{place}, column turns")
             exchanges = exchanges_of(turns, dropped) if is_messages(turns) else []
             query, history, said = exchanges[-1] if exchanges else Exchange("", [])
-            dropped.add("the answer to the last question: a recorded answer", said is not None)
         if not isinstance(query, str) or not query.strip():
             is_scenario = "scenario" in row or "turns" in row
             dropped.add("a conversation without turns: there is no user simulator" if is_scenario
@@ -52,13 +63,15 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         answer, metadata = texts.get("expected_output"), _metadata(row, place)
         case = cases.add(row.get("name"), query, chat_history=history, relevant_docs=docs, reference_answer=answer)
         case |= filled({"rubric": [texts[_OUTCOME]] if _OUTCOME in texts else None, "metadata": metadata})
-        for key in _OUTPUTS:
-            dropped.add(f"{key}: a recorded answer", key in row)
-        dropped.add("expected_tools: no metric here reads it", "expected_tools" in row)
-        dropped.add_unsupported(
-            row, (*_COLUMNS, *_CHAT_COLUMNS, _OUTCOME, "turns"), "{}: not one of the columns of a golden"
-        )
-    return ImportedSuite(cases, notes=quote_notes(cases))
+        kept += recorded(case, said, texts_cell(row.get(_RETRIEVED), f"{place}, column {_RETRIEVED}", "|"))
+        for key in ("tools_called", "expected_tools"):
+            dropped.add(f"{key}: no metric here reads it", key in row)
+        scores = f"a score, which another tool gave; {reference('metric-names')} has its counterpart"
+        for key in _SCORES:
+            dropped.add(f"{key}: {scores}", key in row)
+        known = (*_COLUMNS, *_CHAT_COLUMNS, *_SCORES, _OUTCOME, "turns")
+        dropped.add_unsupported(row, known, "{}: not one of the columns of a golden")
+    return ImportedSuite(cases, notes=quote_notes(cases), answers=kept)
 
 
 def _metadata(row: Mapping[str, Any], place: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, count
+from itertools import chain, count, zip_longest
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -33,12 +33,14 @@ class ImportedSuite:
         dropped: what a golden case cannot hold, one sentence each, with how often it occurred.
         suite: the name of the data set, where it has one.
         notes: what was read as something else: a column of another name, a context that is a quote.
+        answers: recorded answers, in the form that ``auepora score`` reads: id of the case, answer, documents.
     """
 
     cases: list[dict[str, Any]]
     dropped: list[str] = field(default_factory=list)
     suite: str = ""
     notes: list[str] = field(default_factory=list)
+    answers: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Dropped(Counter[str]):
@@ -160,6 +162,14 @@ def quote_notes(cases: Iterable[Mapping[str, Any]]) -> list[str]:
 def documents_of(case: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the relevant documents of a case as mappings."""
     return [{"id": doc} if isinstance(doc, str) else doc for doc in case.get("relevant_docs") or ()]
+
+
+def recorded(case: Mapping[str, Any], answer: Any, texts: Iterable[str] = (), ids: Iterable[str] = ()) -> list[Any]:
+    """Return a list of the recorded answer to a case, with its documents; an empty one where nothing was said."""
+    if not isinstance(answer, str) or not answer.strip():
+        return []
+    documents = [filled({"id": i, "text": t}) for i, t in zip_longest(ids, texts)]
+    return [{"id": case["id"], "answer": answer, "documents": documents}]
 
 
 def document_name(doc: Mapping[str, Any]) -> str:

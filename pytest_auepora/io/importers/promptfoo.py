@@ -1,5 +1,8 @@
 """promptfoo: the ``tests`` of a configuration or of a file of their own, as YAML, JSON, JSON Lines or CSV.
 
+What ``promptfoo eval -o results.json`` writes is read too: its tests, and as recorded answers the outputs of the first
+provider and prompt.
+
 The question is the variable named as in `_QUERY_VARS`, or the only one.  Values are templates over the variables; what
 only promptfoo can render, and assertions without a counterpart (`promptfoo_assertions`), are counted.
 
@@ -19,7 +22,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from .model import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, reference_text
+from .model import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, recorded, reference_text
 from .promptfoo_assertions import case_assertions, parse_expected_cell, read_assertions
 from .promptfoo_templates import NotRenderedError, Variables, literal, text_of
 from .rows import dump_json, list_or_empty, mapping_or_empty, read_data, write_data
@@ -27,6 +30,8 @@ from .turns import HISTORY_KEYS, Exchange, exchanges_of, is_messages, messages_o
 
 _QUERY_VARS = ("query", "question", "user_input", "user_query", "input", "prompt", "message", "q")
 _NOTES = "promptfoo"
+_SAID = "recorded answer"
+"""Where a test of results has what was answered."""
 _MAX_COMBINATIONS = 10_000
 """How many tests the lists of one test may stand for."""
 _THREADS = ("conversationId", "threadId", "sessionId")
@@ -41,13 +46,14 @@ _KEYS = (
 def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read tests of promptfoo; see the module."""
     tests, default = _read_tests(path, dropped)
-    cases = Cases(dropped)
+    cases, kept = Cases(dropped), list[dict[str, Any]]()
     for number, test in enumerate(tests, 1):
         options = mapping_or_empty(test.get("options"))
         shared = [] if options.get("disableDefaultAsserts") is True else list_or_empty(default.get("assert"))
         assertions = [*shared, *list_or_empty(test.get("assert"))]
         for key, kind in (("vars", Mapping), ("assert", list)):
             dropped.add(f"{key} of a test from another file", not isinstance(test.get(key), (kind, type(None))))
+        said, before = test.pop(_SAID, None), len(cases)
         dropped.add_unsupported(test, ("vars", "assert", "description", "metadata"), "{} of a test")
         variables = {**mapping_or_empty(default.get("vars")), **mapping_or_empty(test.get("vars"))}
         variables = {str(name): value for name, value in variables.items()}
@@ -56,8 +62,10 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         dropped.add("a test with an empty list for a variable", [] in variables.values())
         for values in _combinations(variables, options, f"{path}: test {number}"):
             _add_case(cases, test, values, assertions, dropped)
+        for case in cases[before:]:
+            kept += recorded(case, said)
     _join_conversations(cases, dropped)
-    return ImportedSuite(cases)
+    return ImportedSuite(cases, answers=kept)
 
 
 def _join_conversations(cases: list[dict[str, Any]], dropped: Dropped) -> None:
@@ -169,8 +177,12 @@ def _read_tests(
         tests = [dict(test) for test in data if isinstance(test, Mapping)]
         dropped.add("a test that is not written out", len(data) - len(tests))
         return tests, {}
+    if isinstance(results := mapping_or_empty(mapping_or_empty(data).get("results")).get("results"), list):
+        return _tests_of_results(results, dropped), {}
     if not isinstance(data, Mapping) or "tests" not in data:
-        raise ImportProblem(f"{path}: expected a list of tests, or a configuration with tests")
+        raise ImportProblem(
+            f"{path}: expected a list of tests, a configuration with tests, or results of promptfoo eval"
+        )
     dropped.add_unsupported(data, ("tests", "defaultTest", "description"), "{} of the configuration")
     default = data.get("defaultTest")
     if isinstance(default, str):
@@ -196,6 +208,21 @@ def _reads_turns(prompt: Any, path: Path) -> bool:
         with suppress(OSError, ValueError):  # a pattern, or a text that is no name of a file
             text += (path.parent / prompt.removeprefix("file://")).read_text(encoding="utf-8")
     return _CONVERSATION in text
+
+
+def _tests_of_results(results: list[Any], dropped: Dropped) -> list[dict[str, Any]]:
+    """Return the tests behind results, each once, with what the first provider answered to the first prompt."""
+    tests: dict[Any, dict[str, Any]] = {}
+    for number, result in enumerate(map(mapping_or_empty, results)):
+        key = result.get("testIdx", number)
+        if key in tests:
+            dropped.add("the output of a further provider or prompt")
+            continue
+        test = dict(mapping_or_empty(result.get("testCase")))
+        test["vars"] = result.get("vars", test.get("vars"))
+        output = mapping_or_empty(result.get("response")).get("output")
+        tests[key] = test | {_SAID: output if isinstance(output, str) or output is None else dump_json(output)}
+    return list(tests.values())
 
 
 def _read_named_file(path: Path, location: Any, dropped: Dropped, parents: tuple[Path, ...]) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ _REFERENCE_TYPES = (
 )  # fmt: skip
 _CONTAINS_TYPES = ("contains", "icontains", "contains-all", "icontains-all")
 _ANY_TYPES = ("contains-any", "icontains-any")
-_TYPES = (
+KNOWN_TYPES = (
     *_REFERENCE_TYPES, *_CONTAINS_TYPES, *_ANY_TYPES, "agent-rubric", "answer-relevance", "classifier",
     "contains-html", "contains-json", "contains-sql", "contains-xml", "context-faithfulness", "context-recall",
     "context-relevance", "conversation-relevance", "cost", "finish-reason", "g-eval", "gleu", "guardrails", "human",
@@ -33,7 +33,7 @@ _TYPES = (
     "trace-span-count", "trace-span-duration", "trajectory:goal-success", "trajectory:step-count",
     "trajectory:tool-args-match", "trajectory:tool-sequence", "trajectory:tool-used", "webhook", "word-count",
 )  # fmt: skip
-_KNOWN = "|".join(sorted(map(re.escape, _TYPES), key=len, reverse=True))
+_KNOWN = "|".join(sorted(map(re.escape, KNOWN_TYPES), key=len, reverse=True))
 _CELL = re.compile(rf"(not-)?({_KNOWN}|promptfoo:redteam:[\w:-]+)(?:\((\d+(?:\.\d+)?)\))?(?::(.*))?", re.DOTALL)
 _UNKNOWN_TYPE = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)+)(?:\([\d.]+\))?:(?!//)")
 """How a type begins that is newer than the list above; its words would make no answer."""

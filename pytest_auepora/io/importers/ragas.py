@@ -1,8 +1,9 @@
-"""ragas: ``EvaluationDataset`` and test sets, as JSON, JSON Lines or CSV.
+"""ragas: ``EvaluationDataset``, test sets and results, as JSON, JSON Lines or CSV.
 
 ``user_input``, ``reference``, ``reference_contexts``, ``reference_context_ids``; the names of older versions
-(``question``, ``ground_truth``, ``ground_truths``) are read too.  Other columns become metadata.  Of a multi-turn
-sample, whose ``user_input`` are messages, the last question is a case, and the messages before it its turns.
+(``question``, ``ground_truth``, ``ground_truths``) are read too.  ``response`` and ``retrieved_contexts`` are recorded
+answers; columns of scores are left out, others become metadata.  Of a multi-turn sample, whose ``user_input`` are
+messages, the last question is a case, and the messages before it its turns.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ...base.pages import reference
 from .cells import alternatives_cell, is_structured, list_cell, texts_cell
 from .model import (
     Cases,
@@ -19,6 +21,7 @@ from .model import (
     as_quotes,
     ids_and_grades,
     quote_notes,
+    recorded,
     reference_text,
     relevant_documents,
     split_metadata,
@@ -28,35 +31,74 @@ from .turns import Exchange, exchanges_of, is_messages
 
 _QUERY = ("user_input", "question")
 _ANSWER = ("reference", "ground_truth", "ground_truths")
-_OUTPUTS = ("response", "answer", "retrieved_contexts", "contexts", "retrieved_context_ids", "multi_responses")
+_RESPONSE, _RETRIEVED, _RETRIEVED_IDS = (
+    ("response", "answer"),
+    ("retrieved_contexts", "contexts"),
+    "retrieved_context_ids",
+)
+_OUTPUTS = (*_RESPONSE, *_RETRIEVED, _RETRIEVED_IDS, "multi_responses")
 _CONTEXTS = ("reference_contexts", "reference_context_ids")
 _RULES = ("rubrics", "rubric", "reference_tool_calls", "reference_topics")
+SCORES = (
+    "agent_goal_accuracy", "answer_accuracy", "answer_correctness", "answer_relevancy", "answer_similarity",
+    "bleu_score", "chrf_score", "context_entity_recall", "context_precision", "context_precision_with_reference",
+    "context_precision_without_reference", "context_recall", "context_relevance", "context_utilization",
+    "data_compare_score", "domain_specific_rubrics", "exact_match", "factual_correctness", "faithful_rate",
+    "faithfulness", "faithfulness_with_hhem", "id_based_context_precision", "id_based_context_recall",
+    "instance_rubrics", "instance_specific_rubrics", "llm_context_precision_with_reference",
+    "llm_context_precision_without_reference", "llm_context_recall", "llm_sql_equivalence_with_reference",
+    "multi_modal_faithfulness", "multi_modal_relevance", "noise_sensitivity",
+    "non_llm_context_precision_with_reference", "non_llm_context_recall", "non_llm_string_similarity", "nv_accuracy",
+    "nv_context_relevance", "nv_response_groundedness", "quoted_spans_alignment", "relevance_rate",
+    "response_groundedness", "rouge_score", "rubrics_score_with_reference", "rubrics_score_without_reference",
+    "semantic_similarity", "sql_semantic_equivalence", "string_present", "summary_score", "tool_call_accuracy",
+    "tool_call_f1", "topic_adherence",
+)  # fmt: skip
+"""What ragas calls its metrics in its results; behind a name may stand its mode: ``rouge_score(mode=fmeasure)``."""
 _KNOWN = (*_QUERY, *_ANSWER, *_OUTPUTS, *_CONTEXTS, *_RULES)
 
 
 def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read a data set of ragas; see the module."""
-    cases = Cases(dropped)
+    cases, kept = Cases(dropped), list[dict[str, Any]]()
+    scores: list[str] = []
     for row in read_rows(path, "samples", "data"):
         key = first_filled(row, _QUERY) or ""
-        query, history = row.get(key), list[dict[str, str]]()
+        query, history, said = row.get(key), list[dict[str, str]](), None
         if isinstance(query, list) or is_structured(query):
             exchanges = _exchanges(query, f"{row.place}, column {key}", dropped)
             if not exchanges:
                 dropped.add("a conversation without a question, or not as JSON")
                 continue
             query, history, said = exchanges[-1]
-            dropped.add("the answer to the last question: a recorded answer", said is not None)
         if not isinstance(query, str) or not query.strip():
             dropped.add("a sample without a question")
             continue
-        docs, answers, metadata = _documents(row, dropped), _answers(row), split_metadata(row, _KNOWN)
+        measured = [column for column in row if column.partition("(")[0] in SCORES]
+        scores += [column for column in measured if column not in scores]
+        docs, answers, metadata = _documents(row, dropped), _answers(row), split_metadata(row, (*_KNOWN, *measured))
         answer = answers[0] if len(answers) == 1 else answers
-        cases.add(None, query, chat_history=history, relevant_docs=docs, reference_answer=answer, metadata=metadata)
-        for key in (*_OUTPUTS, *_RULES):
-            why = "a recorded answer" if key in _OUTPUTS else "no metric here reads it"
-            dropped.add(f"{key}: {why}", first_filled(row, [key]) is not None)
-    return ImportedSuite(cases, notes=quote_notes(cases))
+        case = cases.add(
+            None, query, chat_history=history, relevant_docs=docs, reference_answer=answer, metadata=metadata
+        )
+        kept += recorded(case, _said(row) if said is None else said, *_retrieved(row))
+        dropped.add("multi_responses: one answer is recorded", first_filled(row, _OUTPUTS[-1:]) is not None)
+        for key in _RULES:
+            dropped.add(f"{key}: no metric here reads it", first_filled(row, [key]) is not None)
+    where = reference("metric-names")
+    dropped.add(f"{', '.join(scores)}: scores that ragas gave; {where} has their counterparts", len(scores))
+    return ImportedSuite(cases, notes=quote_notes(cases), answers=kept)
+
+
+def _said(row: Row) -> Any:
+    return row.get(first_filled(row, _RESPONSE) or "")
+
+
+def _retrieved(row: Row) -> tuple[list[str], list[str]]:
+    """Return the texts and the ids of what was retrieved; no ids where they are not as many."""
+    key = first_filled(row, _RETRIEVED) or ""
+    texts, ids = (texts_cell(row.get(name), f"{row.place}, column {name}") for name in (key, _RETRIEVED_IDS))
+    return texts, ids if len(ids) == len(texts) or not texts else []
 
 
 def _exchanges(query: Any, place: str, dropped: Dropped) -> list[Exchange]:

@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["RULES", "Scores"]
+__all__ = ["RULES", "Rule", "Scores"]
 
 ALPHA, DROP = 0.05, 0.02
 Scores = Mapping[str, Sequence["float | None"]]
 """By metric, the score of each case, in the same order."""
+Rule = Callable[[Scores, Scores], bool]
+"""Of what was accepted and what came today, whether the run is red; its docstring says what it does."""
 
 
 def differences(before: Scores, after: Scores) -> list[NDArray[np.float64]]:
@@ -67,5 +69,4 @@ def bootstrap(before: Scores, after: Scores) -> bool:
     return any(upper(d) < 0 for d in differences(before, after))
 
 
-RULES: Sequence[Callable[[Scores, Scores], bool]] = (a_mean_fell, any_flip, mcnemar, wilcoxon, bootstrap)
-"""Each says in its docstring what it is."""
+RULES: Sequence[Rule] = (a_mean_fell, any_flip, mcnemar, wilcoxon, bootstrap)

@@ -24,7 +24,7 @@ import numpy as np
 
 from pytest_auepora.regression.policy import RegressionPolicy
 
-from .other_rules import RULES
+from .other_rules import RULES, Rule
 from .score_sources import ClapNq, Mixture, Question, Source, made_up_answers, real_answers
 from .simulated_suite import SimulatedSuite, Told, first_scores
 from .tables import Rates, table
@@ -48,7 +48,7 @@ from .verdict_scenarios import (
     won,
 )
 
-__all__ = ["SHARED", "Rates", "Row", "rates", "rows"]
+__all__ = ["COMPARED", "SHARED", "Counted", "Rates", "Row", "rates", "rates_of", "rows"]
 
 SIZES = (7, 20, 60, 200)
 LARGE = 100
@@ -86,7 +86,7 @@ class OneBaseline(NamedTuple):
     others: Sequence[float] = ()
 
 
-def one_baseline(row: Row, n: int, runs: int, seed: str) -> OneBaseline:
+def one_baseline(row: Row, n: int, runs: int, seed: str, rules: Sequence[Rule] = RULES) -> OneBaseline:
     """Accept one baseline of *n* cases, and run the candidate."""
     rng = Random(seed)
     suite = SimulatedSuite(row.scenario(n, rng), row.policy, looks_once=row.looks_once)
@@ -96,7 +96,7 @@ def one_baseline(row: Row, n: int, runs: int, seed: str) -> OneBaseline:
     if not row.compared:
         return OneBaseline(told, asked)
     before = first_scores(suite.accepted)
-    return OneBaseline(told, asked, [fmean(rule(before, one.scores) for one in told) for rule in RULES])
+    return OneBaseline(told, asked, [fmean(rule(before, one.scores) for one in told) for rule in rules])
 
 
 def rates_of(baselines: Sequence[OneBaseline]) -> Rates:
@@ -109,7 +109,7 @@ def rates_of(baselines: Sequence[OneBaseline]) -> Rates:
         fmean(told.by_case for told in runs), fmean(told.by_suite for told in runs),
         {word: fmean(told.word == word for told in runs) for word in {told.word for told in runs}},
         float(calls.mean()), float(np.quantile(calls, 0.95)), fmean(one.asked for one in baselines),
-        [fmean(one.others[i] for one in baselines) for i in range(len(RULES) if baselines[0].others else 0)],
+        [fmean(one.others[i] for one in baselines) for i in range(len(baselines[0].others))],
     )  # fmt: skip
 
 
@@ -180,20 +180,21 @@ def rows(data: Path | None) -> dict[str, dict[str, Row]]:
 
 
 class Counted(NamedTuple):
-    """How much is simulated: the sizes of suites, the baselines of each, the runs against one baseline."""
+    """How much is simulated: the sizes of suites, the baselines of each, the runs against one; by which other rules."""
 
     data: Path | None
     sizes: Sequence[int]
     baselines: int
     runs: int
     seed: int
+    rules: Sequence[Rule] = RULES
 
     def one(self, job: tuple[str, str, int, int]) -> OneBaseline:
         """Simulate one baseline of a row; scenarios are functions, which do not travel between processes."""
         heading, name, n, b = job
         runs = self.runs if heading == UNCHANGED else max(1, self.runs // 5)
         row = rows(self.data)[heading][name]
-        return one_baseline(row, n, runs, f"{self.seed} {n} {b}")
+        return one_baseline(row, n, runs, f"{self.seed} {n} {b}", self.rules)
 
     def all(self, only: str = "") -> Iterator[tuple[str, str, int, Rates]]:
         """Simulate everything, side by side: heading, name of the row, size, rates."""

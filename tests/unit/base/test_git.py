@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.base.git import commit_of, conflict_line, git
+from pytest_auepora.base.git import commit_of, conflict_line, git, our_side
 from pytest_auepora.errors import AueporaError
 
 
@@ -61,3 +61,10 @@ def test_only_real_conflict_markers_are_found() -> None:
     assert conflict_line("a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> branch\n") == 2
     assert conflict_line("a\r\n=======\r\n") == 2
     assert conflict_line(" =======\n========\n# <<<<<<< HEAD\n>>>>>>>x") == 0
+
+
+def test_one_side_of_a_conflict_is_a_text_again() -> None:
+    two = "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> branch\nd\n<<<<<<< HEAD\n=======\ne\n>>>>>>> branch\n"
+    assert our_side(two) == "a\nb\nd\n"
+    assert our_side("a\n<<<<<<< HEAD\nb\n||||||| base\nx\n=======\nc\n>>>>>>> branch\nd") == "a\nb\nd"
+    assert our_side("a\nb\n") == "a\nb\n"

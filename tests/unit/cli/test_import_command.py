@@ -30,7 +30,7 @@ def test_golden_file_is_written_and_what_was_dropped_is_told(ragas: Path, capsys
     out, err = capsys.readouterr()
     assert out == ""
     assert err == (
-        f"2 cases from {ragas} to {golden}\ndropped: response: a recorded answer (1 time)\n"
+        f"2 cases from {ragas} to {golden}\ndropped: 1 recorded answer: --answers FILE.jsonl keeps them\n"
     )  # fmt: skip
 
 
@@ -121,3 +121,24 @@ def test_a_file_with_metrics_of_its_own_is_exported(tmp_path: Path, monkeypatch:
     assert main(command) == 3
     assert main([*command, "--metrics", "own_words.py:metrics"]) == 0
     assert Path("a.csv").read_text(encoding="utf-8") == "id,query\na,Why?\n"
+
+
+def test_recorded_answers_are_scored_without_a_call(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a run of another tool answered is judged by the metrics of this one."""
+    row = {
+        "user_input": "Why?", "reference": "So it is.", "reference_contexts": ["the reason"],
+        "response": "So it is.", "retrieved_contexts": ["this is the reason"],
+    }  # fmt: skip
+    results, golden, answers = (tmp_path / name for name in ("results.json", "a.golden.yaml", "answers.jsonl"))
+    results.write_text(json.dumps([row]), encoding="utf-8")
+    command = ["import", str(results), "--from", "ragas", "-o", str(golden), "--answers", str(answers)]
+    assert main(command) == 0
+    assert capsys.readouterr().err.startswith(f"1 case from {results} to {golden}; 1 recorded answer to {answers}\n")
+    assert main(["score", str(answers), "--golden", str(golden), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    case = report["suites"][0]["run"]["cases"]["why"]
+    assert (case["scores"]["token_f1"]["value"], case["scores"]["recall@5"]["value"]) == (1.0, 1.0)
+    assert main(command) == 2
+    golden.unlink()
+    assert main(command) == 2
+    assert f"{answers} exists; --force overwrites it" in capsys.readouterr().err

@@ -187,3 +187,16 @@ def test_two_runs_updating_at_once_lose_nothing(tmp_path: Path) -> None:
     found = load_baseline(path, "suite")
     assert found is not None
     assert set(found.cases) == {f"{p}{i}" for p in "xy" for i in range(15)}
+
+
+def test_after_a_conflict_an_update_tells_what_it_changes(tmp_path: Path) -> None:
+    """Not that everything was added: the side that was merged into is the one that is updated."""
+    path = tmp_path / "suite.json"
+    accept(path, run(case("a", mrr=1.0), case("b", mrr=0.5)), ALL)
+    ours = path.read_text(encoding="utf-8")
+    line = next(line for line in ours.splitlines(keepends=True) if '"mrr": 0.5' in line)
+    marked = f"<<<<<<< HEAD\n{line}=======\n{line.replace('0.5', '0.75')}>>>>>>> branch\n"
+    path.write_text(ours.replace(line, marked), encoding="utf-8")
+    done = accept(path, run(case("a", mrr=1.0), case("b", mrr=0.25), case("c", mrr=1.0)), ALL)
+    assert (done.added, done.changed, done.unchanged, done.written) == (["c"], ["b"], 1, True)
+    assert load_baseline(path, "suite") is not None

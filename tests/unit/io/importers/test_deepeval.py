@@ -20,8 +20,8 @@ def test_deepeval_in_camel_case(tmp_path: Path) -> None:
         {"scenario": "a talk", "turns": []},
     ])  # fmt: skip
     assert suite.cases == [{"id": "why", "query": "Why?", "reference_answer": "So."}]
+    assert suite.answers == [{"id": "why", "answer": "x", "documents": []}]
     assert suite.dropped == [
-        "actual_output: a recorded answer (1 time)",
         "expected_tools: no metric here reads it (1 time)",
         "a conversation without turns: there is no user simulator (1 time)",
     ]
@@ -84,3 +84,11 @@ def test_metadata_of_any_name_comes_back(tmp_path: Path, metadata: dict[str, Any
     suite = ImportedSuite([{"id": "n", "query": "Why?", "metadata": metadata}])
     assert export_cases(suite, tmp_path / "a.json", "deepeval") == []
     assert import_cases(tmp_path / "a.json", "deepeval").cases == suite.cases
+
+
+def test_a_test_run_of_deepeval_has_recorded_answers_and_scores(tmp_path: Path) -> None:
+    case = {"input": "Why?", "actualOutput": "So.", "retrievalContext": ["a", "b"], "success": True,
+            "metricsData": [{"name": "Faithfulness", "score": 0.5}]}  # fmt: skip
+    suite = imported(tmp_path, "deepeval", {"testCases": [case]})
+    assert suite.answers == [{"id": "why", "answer": "So.", "documents": [{"text": "a"}, {"text": "b"}]}]
+    assert [sentence.partition(":")[0] for sentence in suite.dropped] == ["metrics_data", "success"]

@@ -58,7 +58,12 @@ def test_thresholds_of_a_loaded_file_are_not_lost_in_silence(tmp_path: Path) -> 
         ("csv", "a.csv", "query,labels\nWhy?,{\n", r"row 2, column labels: expected JSON, got '\{'"),
         ("csv", "a.csv", "query,top_k\nWhy?,many\n", "column top_k: expected a number, got 'many'"),
         ("promptfoo", "a.yaml", "a: [", r"a\.yaml:\d+:\d+: not YAML"),
-        ("promptfoo", "a.yaml", "a: 1", "expected a list of tests, or a configuration with tests"),
+        (
+            "promptfoo",
+            "a.yaml",
+            "a: 1",
+            "expected a list of tests, a configuration with tests, or results of promptfoo eval",
+        ),
         ("pydantic-evals", "a.yaml", "cases: 1", "expected a mapping with a list of cases"),
         ("promptfoo", "a.yaml", "tests: [a.yaml]", r"a\.yaml: its tests are in itself"),
         ("beir", "a.json", "{}", "no test.tsv; available: none"),

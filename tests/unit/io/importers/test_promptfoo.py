@@ -56,3 +56,24 @@ def test_keys_of_default_test_that_have_no_place_are_told(tmp_path: Path) -> Non
 def test_what_is_no_test_in_a_list_of_tests_is_told(tmp_path: Path) -> None:
     suite = imported(tmp_path, "promptfoo", ["file://more.yaml", {"vars": {"q": "Why?"}}])
     assert (len(suite.cases), suite.dropped) == (1, ["a test that is not written out (1 time)"])
+
+
+def test_results_are_tests_and_recorded_answers(tmp_path: Path) -> None:
+    """As ``promptfoo eval -o`` writes them: one a test, prompt and provider."""
+    test = {"vars": {"q": "Why?"}, "assert": [{"type": "contains", "value": "so"}]}
+    other = {"vars": {"q": "When?"}, "assert": []}
+    results = [
+        {"testIdx": 0, "promptIdx": 0, "vars": {"q": "Why?"}, "testCase": test, "response": {"output": "Just so."}},
+        {"testIdx": 0, "promptIdx": 1, "vars": {"q": "Why?"}, "testCase": test, "response": {"output": "No."}},
+        {"testIdx": 1, "promptIdx": 0, "vars": {"q": "When?"}, "testCase": other, "response": {"output": {"day": 1}}},
+        {"testIdx": 2, "promptIdx": 0, "vars": {"q": "Who?"}, "testCase": {}, "error": "timeout"},
+    ]
+    suite = imported(tmp_path, "promptfoo", {"evalId": "x", "results": {"version": 3, "results": results}})
+    assert [(case["query"], case.get("must_contain")) for case in suite.cases] == [
+        ("Why?", ["so"]), ("When?", None), ("Who?", None)
+    ]  # fmt: skip
+    assert [(answer["id"], answer["answer"]) for answer in suite.answers] == [
+        ("why", "Just so."),
+        ("when", '{"day": 1}'),
+    ]
+    assert "the output of a further provider or prompt (1 time)" in suite.dropped

@@ -28,11 +28,8 @@ def test_ragas(tmp_path: Path) -> None:
     assert suite.cases[1]["reference_answer"] == ["Yes.", "Yes, sir."]
     assert suite.cases[2]["relevant_docs"] == ["1", "2"]
     assert suite.dropped == [
-        "response: a recorded answer (1 time)",
-        "retrieved_contexts: a recorded answer (1 time)",
         "rubrics: no metric here reads it (1 time)",
         "a conversation without a question, or not as JSON (1 time)",
-        "contexts: a recorded answer (1 time)",
         "a sample without a question (1 time)",
         "reference_contexts that are not as many as their ids (1 time)",
     ]
@@ -82,3 +79,33 @@ def test_several_ground_truths_in_a_cell(tmp_path: Path) -> None:
     path.write_text("question,ground_truths\nWhy?,\"['So.', 'Thus.']\"\nHow?,['So.']\n", encoding="utf-8")
     answers = [case["reference_answer"] for case in import_cases(path, "ragas").cases]
     assert answers == [["So.", "Thus."], "So."]
+
+
+COLUMNS = "user_input,retrieved_contexts,retrieved_context_ids,response,reference"
+RESULTS = f"""{COLUMNS},faithfulness,rouge_score(mode=fmeasure),team
+Who pays?,"['It is free.' 'Nobody pays.']","['a' 'b']",Nobody.,"Nobody, it is free.",1.0,0.5,shop
+When?,['On Monday.'],,,Monday.,,1.0,shop
+"""
+
+
+def test_results_of_ragas_are_cases_and_recorded_answers(tmp_path: Path) -> None:
+    """Their columns of scores are left out, by name; other columns are metadata, as in a data set."""
+    suite = imported(tmp_path, "ragas", RESULTS, "results.csv")
+    assert [case["metadata"] for case in suite.cases] == [{"team": "shop"}] * 2
+    found = [{"id": "a", "text": "It is free."}, {"id": "b", "text": "Nobody pays."}]
+    assert suite.answers == [{"id": "who-pays", "answer": "Nobody.", "documents": found}]
+    assert suite.dropped == [
+        "faithfulness, rouge_score(mode=fmeasure): scores that ragas gave; `auepora help metric-names` has their "
+        "counterparts (2 times)"
+    ]
+
+
+def test_ids_that_are_not_as_many_as_the_texts_name_none(tmp_path: Path) -> None:
+    row = {"user_input": "Why?", "response": "So.", "retrieved_contexts": ["a", "b"], "retrieved_context_ids": ["x"]}
+    (answer,) = imported(tmp_path, "ragas", [row]).answers
+    assert answer["documents"] == [{"text": "a"}, {"text": "b"}]
+
+
+def test_the_last_answer_of_a_conversation_is_recorded(tmp_path: Path) -> None:
+    turns = [{"type": "human", "content": "Hi, why?"}, {"type": "ai", "content": "So."}]
+    assert imported(tmp_path, "ragas", [{"user_input": turns}]).answers[0]["answer"] == "So."
