@@ -183,17 +183,20 @@ def load_record(kind: type[R], path: Path, error: type[AueporaError]) -> R | Non
 def record_text(record: Record) -> str:
     """Return the text of a file that people review: sorted keys, a line each, so that equal records are equal bytes.
 
+    Half characters, which no file can hold, become question marks.
+
     Raises:
         ValueError: a number is not finite.
     """
     text = json.dumps(record, default=plain, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    return f"{text}\n"
+    return f"{text}\n".encode("utf-8", "replace").decode()
 
 
 def record_line(record: Record) -> str:
     """Return *record* as a line of JSON; fields that have their default are left out."""
     given = {f.name: getattr(record, f.name) for f in fields(record) if f.init and not _is_default(record, f)}  # type: ignore[arg-type]  # a dataclass
-    return json.dumps(given, default=plain, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(given, default=plain, ensure_ascii=False, allow_nan=False)
+    return f"{text}\n".encode("utf-8", "replace").decode()
 
 
 def _is_default(record: Record, field: Field[Any]) -> bool:

@@ -46,6 +46,11 @@ def path(tmp_path: Path) -> Path:
     return accepted_path(tmp_path / "shop@bm25.json")
 
 
+def test_half_characters_of_a_system_become_question_marks(path: Path) -> None:
+    texts = saved(path, {"a": answer("a", "cut \ud83d", said="no \udc00")})
+    assert (texts["a"].answer, texts.text(texts["a"].documents[0])) == ("no ?", "cut ?")
+
+
 def test_an_answer_comes_back_with_its_documents(path: Path) -> None:
     long = "within thirty days " * 50
     texts = saved(path, {"a": answer("a", long, "other", page=3, source="refunds.md", start=1, end=9)})
