@@ -62,11 +62,6 @@ def fields_of(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in _field_names(kind)}
 
 
-def known_fields(cls: Any, raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what *raw* has for the fields of the dataclass *cls*; keys of newer versions are left out."""
-    return {name: raw[name] for name in _field_names(cls) if name in raw}
-
-
 @cache
 def _field_names(cls: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(cls))

@@ -13,8 +13,7 @@ from typing import Any
 
 from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
-from ..metrics.ranking.gold import expected_behaviour
-from ..metrics.values import read_entries
+from ..metrics.values import expected_behaviour, read_entries
 
 SCENARIO = "injection"
 _WORDINGS = (

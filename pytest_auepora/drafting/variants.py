@@ -27,9 +27,10 @@ from ..io.json_lines import is_jsonl
 from ..labels.corpus import Chunk, Corpus
 from ..metrics.judge.critic import LLMCritic, Question, object_form
 from ..metrics.judge.prompts import Prompt
-from ..metrics.ranking.gold import expected_behaviour, source_of
+from ..metrics.ranking.gold import source_of
 from ..metrics.refusal import fold
 from ..metrics.text.comparands import targets
+from ..metrics.values import expected_behaviour
 
 Operation = Literal["typo", "casing", "punctuation"]
 OPERATIONS: tuple[Operation, ...] = ("typo", "casing", "punctuation")

@@ -26,10 +26,11 @@ from ..core.types import Document, EvaluationSample, Response, RetrievedDocument
 from ..errors import AueporaError, CallTimeoutError, MetricError, OutputShapeError, ShapeError
 from ..io.golden.model import GoldenCase
 from ..metrics.coverage import citations_of
-from ..metrics.ranking.gold import expected_behaviour, forbidden_labels, label_of, source_of, span_of
+from ..metrics.ranking.gold import forbidden_labels, label_of, source_of, span_of
 from ..metrics.ranking.matching import grades_of_retrieved
 from ..metrics.refusal import is_refusal
 from ..metrics.service.operational import Retries
+from ..metrics.values import expected_behaviour
 
 
 class Ended(NamedTuple):

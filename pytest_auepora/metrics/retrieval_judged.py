@@ -14,10 +14,10 @@ from ..core.metrics_base import CHUNK_KEYS, CaseScore, Measurement, NotApplicabl
 from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory, id_of_text
 from .options import Configured, limited
-from .ranking.gold import GoldLabel, LabelMatcher, grade_of, labels_of
+from .ranking.gold import GoldLabel, LabelMatcher, labels_of
 from .ranking.matching import Ranking, no_relevant, walk_slots
 from .retrieval_basic import Matched, Ranked
-from .values import nonempty, read_entries
+from .values import grade_of, nonempty, read_entries
 
 
 class SlotJudgment(NamedTuple):

@@ -14,10 +14,10 @@ from .annotation.labels import LabelSource
 from .annotation.measures import Labelled
 from .options import Configured, choice
 from .pairs import OverMetric, OverPairs, as_metric, inherit, pairs_by_case
-from .ranking.gold import Behaviour, expected_behaviour
 from .refusal import REFUSAL_PATTERNS, is_refusal
 from .text.assertions import phrase_finder, wordings
 from .text.comparands import answer_text
+from .values import Behaviour, expected_behaviour
 
 __all__ = [
     "CounterfactualConsistency",

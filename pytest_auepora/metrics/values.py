@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, Literal, cast
 
+from ..base.text import did_you_mean
+from ..core.types import Document, EvaluationSample
 from ..errors import MetricError
+
+Behaviour = Literal["answer", "refuse", "clarify"]
+_BEHAVIOURS = ("answer", "refuse", "clarify")
 
 
 def nonempty(**details: Any) -> dict[str, Any]:
@@ -38,3 +43,38 @@ def read_number(raw: Any, where: str, kind: type[int] | type[float] = float) -> 
     except (TypeError, ValueError, OverflowError):
         what = "a whole number" if kind is int else "a number"
         raise MetricError(f"{where} must be {what}, got {raw!r:.80}") from None
+
+
+def grade_of(document: Document) -> int:
+    """Return the relevance grade of a gold document: 1 unless it says otherwise, never below -1.
+
+    Raises:
+        MetricError: the grade is no whole number.
+    """
+    grade: Any = document.metadata.get("grade", 1) if document.metadata else 1
+    if not isinstance(grade, int) and not (isinstance(grade, float) and grade.is_integer()):
+        raise MetricError(f"grade of {document.doc_id!r} must be a whole number, got {grade!r}")
+    return max(int(grade), -1)
+
+
+def expected_behaviour(sample: EvaluationSample) -> Behaviour:
+    """Return what the system should do with *sample*.
+
+    ``labels["expect"]`` decides.  Without it a case of ``scenario`` ``"unanswerable"``, or one whose
+    ``relevant_docs`` are given but hold nothing of grade 1 or more, calls for a refusal; any other for an answer.
+
+    Raises:
+        MetricError: ``expect`` is none of answer, refuse and clarify, or a grade is no whole number.
+    """
+    expect = sample.labels.get("expect")
+    if expect is not None:
+        if expect not in _BEHAVIOURS:
+            near = did_you_mean(str(expect), _BEHAVIOURS)
+            raise MetricError(f"expect must be answer, refuse or clarify, got {expect!r}{near}")
+        return cast("Behaviour", expect)
+    if sample.labels.get("scenario") == "unanswerable":
+        return "refuse"
+    gold = sample.relevant_docs
+    if gold is not None and not any(grade_of(d) > 0 for d in gold):
+        return "refuse"
+    return "answer"

@@ -15,11 +15,10 @@ from ...errors import MetricError
 from ..judge.critic import Form, JudgeReplyError, LLMCritic, Question, object_form, object_schema, unwrap, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt, load_prompt, number_texts
 from ..judge.settings import AsksCritic
-from ..ranking.gold import expected_behaviour
 from ..refusal import is_refusal
 from ..text.comparands import answer_text, evidence_texts, targets
 from ..text.tokens import sentences
-from ..values import read_list
+from ..values import expected_behaviour, read_list
 
 Entails = Callable[[Sequence[str], Sequence[str]], Sequence[bool]]
 """Whether each premise supports the hypothesis at the same place."""

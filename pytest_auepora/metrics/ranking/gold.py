@@ -1,4 +1,4 @@
-"""Gold labels: what is relevant for a case, which labels a returned chunk covers, and what the system should do.
+"""Gold labels: what is relevant for a case, and which labels a returned chunk covers.
 
 A label names a document or chunk by id, or a passage of a source document by *quote* or *span*, so that it
 survives re-chunking.  Grades are whole numbers; 1 and above is relevant, 0 is judged and not relevant.
@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
-from ...base.text import canonical, did_you_mean
+from ...base.text import canonical
 from ...core.document_forms import FORBIDDEN_DOCS, document_of
 from ...core.types import Document, EvaluationSample
 from ...errors import MetricError
-from ..values import read_entries
+from ..values import grade_of, read_entries
 
 LabelType = Literal["id", "quote", "span", "doc"]
-Behaviour = Literal["answer", "refuse", "clarify"]
-_BEHAVIOURS = ("answer", "refuse", "clarify")
 
 SOURCE_KEYS = (
     "document_id", "source", "doc", "parent_id", "file_path", "file_name", "url", "source_id", "ref_doc_id"
@@ -92,18 +90,6 @@ def span_of(document: Document) -> tuple[int, int] | None:
     if isinstance(start, int) and isinstance(end, int):
         return start, end
     return None
-
-
-def grade_of(document: Document) -> int:
-    """Return the relevance grade of a gold document: 1 unless it says otherwise, never below -1.
-
-    Raises:
-        MetricError: the grade is no whole number.
-    """
-    grade: Any = document.metadata.get("grade", 1) if document.metadata else 1
-    if not isinstance(grade, int) and not (isinstance(grade, float) and grade.is_integer()):
-        raise MetricError(f"grade of {document.doc_id!r} must be a whole number, got {grade!r}")
-    return max(int(grade), -1)
 
 
 def label_of(document: Document) -> GoldLabel:
@@ -189,29 +175,6 @@ def _merge(first: GoldLabel, other: GoldLabel) -> GoldLabel:
     kind = first.kind if first.kind == other.kind else "doc"  # one name for a chunk and for a whole document
     ids = tuple(dict.fromkeys(first.ids + other.ids))
     return first._replace(grade=max(first.grade, other.grade), kind=kind, ids=ids)
-
-
-def expected_behaviour(sample: EvaluationSample) -> Behaviour:
-    """Return what the system should do with *sample*.
-
-    ``labels["expect"]`` decides.  Without it a case of ``scenario`` ``"unanswerable"``, or one whose
-    ``relevant_docs`` are given but hold nothing of grade 1 or more, calls for a refusal; any other for an answer.
-
-    Raises:
-        MetricError: ``expect`` is none of answer, refuse and clarify, or a grade is no whole number.
-    """
-    expect = sample.labels.get("expect")
-    if expect is not None:
-        if expect not in _BEHAVIOURS:
-            near = did_you_mean(str(expect), _BEHAVIOURS)
-            raise MetricError(f"expect must be answer, refuse or clarify, got {expect!r}{near}")
-        return cast("Behaviour", expect)
-    if sample.labels.get("scenario") == "unanswerable":
-        return "refuse"
-    gold = sample.relevant_docs
-    if gold is not None and not any(grade_of(d) > 0 for d in gold):
-        return "refuse"
-    return "answer"
 
 
 class LabelMatcher:

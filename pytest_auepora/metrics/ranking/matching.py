@@ -18,7 +18,8 @@ from typing import NamedTuple
 from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ...errors import MetricError
-from .gold import GoldLabel, LabelMatcher, expected_behaviour, grade_of, labels_of, source_of
+from ..values import expected_behaviour, grade_of
+from .gold import GoldLabel, LabelMatcher, labels_of, source_of
 
 Worth = Callable[[int], int]
 """What a grade is worth."""

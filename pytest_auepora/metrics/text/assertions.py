@@ -12,9 +12,8 @@ from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ...errors import MetricError, MissingExtraError
 from ..options import Configured, choice
-from ..ranking.gold import expected_behaviour
 from ..refusal import fold
-from ..values import nonempty, read_entries, read_list
+from ..values import expected_behaviour, nonempty, read_entries, read_list
 from .comparands import answer_text
 from .tokens import common_count, is_joining, is_mostly_ascii, squad_words
 

@@ -1,43 +1,12 @@
-"""Which cases call for a refusal, and which answers are one."""
+"""Which answers are a refusal."""
 
 from __future__ import annotations
 
 import pytest
 
-from pytest_auepora.core.types import EvaluationSample
-from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.ranking.gold import expected_behaviour
 from pytest_auepora.metrics.refusal import is_refusal
 
-from .rankings import graded, wants
 from .samples import said
-
-
-@pytest.mark.parametrize(
-    ("sample", "expected"),
-    [
-        (EvaluationSample("s", "q"), "answer"),
-        (wants("a"), "answer"),
-        (wants(), "refuse"),
-        (wants(*graded(a=0, b=0)), "refuse"),
-        (wants(*graded(a=0, b=1)), "answer"),
-        (wants("a", labels={"scenario": "unanswerable"}), "refuse"),
-        (wants("a", labels={"scenario": "typo"}), "answer"),
-        (wants(labels={"expect": "answer"}), "answer"),
-        (wants("a", labels={"expect": "refuse"}), "refuse"),
-        (wants(labels={"expect": "clarify"}), "clarify"),
-        (wants(labels={"scenario": "unanswerable", "expect": "clarify"}), "clarify"),
-    ],
-)
-def test_what_a_case_calls_for(sample: EvaluationSample, expected: str) -> None:
-    assert expected_behaviour(sample) == expected
-
-
-def test_an_unknown_expectation_is_an_error() -> None:
-    with pytest.raises(
-        MetricError, match=r"expect must be answer, refuse or clarify, got 'refused' \(did you mean 'ref"
-    ):
-        expected_behaviour(wants(labels={"expect": "refused"}))
 
 
 @pytest.mark.parametrize(

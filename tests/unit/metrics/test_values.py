@@ -10,8 +10,9 @@ from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.metrics.values import read_entries, read_list, read_number
+from pytest_auepora.metrics.values import expected_behaviour, read_entries, read_list, read_number
 
+from .rankings import graded, wants
 from .samples import case, gave, value
 
 LABELS = [
@@ -86,3 +87,30 @@ def test_what_is_read() -> None:
     for wrong in (float("nan"), 10**400, None, "x"):
         with pytest.raises(MetricError, match="x must be a"):
             read_number(wrong, "x", int if wrong != 10**400 else float)
+
+
+@pytest.mark.parametrize(
+    ("sample", "expected"),
+    [
+        (EvaluationSample("s", "q"), "answer"),
+        (wants("a"), "answer"),
+        (wants(), "refuse"),
+        (wants(*graded(a=0, b=0)), "refuse"),
+        (wants(*graded(a=0, b=1)), "answer"),
+        (wants("a", labels={"scenario": "unanswerable"}), "refuse"),
+        (wants("a", labels={"scenario": "typo"}), "answer"),
+        (wants(labels={"expect": "answer"}), "answer"),
+        (wants("a", labels={"expect": "refuse"}), "refuse"),
+        (wants(labels={"expect": "clarify"}), "clarify"),
+        (wants(labels={"scenario": "unanswerable", "expect": "clarify"}), "clarify"),
+    ],
+)
+def test_what_a_case_calls_for(sample: EvaluationSample, expected: str) -> None:
+    assert expected_behaviour(sample) == expected
+
+
+def test_an_unknown_expectation_is_an_error() -> None:
+    with pytest.raises(
+        MetricError, match=r"expect must be answer, refuse or clarify, got 'refused' \(did you mean 'ref"
+    ):
+        expected_behaviour(wants(labels={"expect": "refused"}))

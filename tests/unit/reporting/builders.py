@@ -13,9 +13,9 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import failed_scores, score_case
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import Problem
-from pytest_auepora.metrics.ranking.gold import expected_behaviour
 from pytest_auepora.metrics.ranking.matching import grades_of_retrieved, ranks_of_relevant
 from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.metrics.values import expected_behaviour
 from pytest_auepora.regression.baseline import Baseline, BaselineCase, BaselineMetric, metric_key
 from pytest_auepora.regression.checks import OneAnswer, accepted_checks, answers_of, case_rules, held_assertions
 from pytest_auepora.regression.compare import CaseComparison, Comparability, comparability_of, compare_case

@@ -8,7 +8,8 @@ import pytest
 
 from pytest_auepora.core.types import Document, EvaluationSample
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.ranking.gold import SOURCE_KEYS, LabelMatcher, fold_quote, grade_of, labels_of, source_of
+from pytest_auepora.metrics.ranking.gold import SOURCE_KEYS, LabelMatcher, fold_quote, labels_of, source_of
+from pytest_auepora.metrics.values import grade_of
 
 from ..rankings import doc, wants
 
