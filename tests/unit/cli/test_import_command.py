@@ -134,7 +134,8 @@ def test_recorded_answers_are_scored_without_a_call(tmp_path: Path, capsys: pyte
     command = ["import", str(results), "--from", "ragas", "-o", str(golden), "--answers", str(answers)]
     assert main(command) == 0
     assert capsys.readouterr().err.startswith(f"1 case from {results} to {golden}; 1 recorded answer to {answers}\n")
-    assert main(["score", str(answers), "--golden", str(golden), "--json"]) == 0
+    out = str(tmp_path / "out")
+    assert main(["score", str(answers), "--golden", str(golden), "--out", out, "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     case = report["suites"][0]["run"]["cases"]["why"]
     assert (case["scores"]["token_f1"]["value"], case["scores"]["recall@5"]["value"]) == (1.0, 1.0)
