@@ -25,6 +25,7 @@ from ..diagnosis import diagnose
 from ..report import Report
 from ..tally import CaseStatus, tally
 from ..wording.cases import diagnosis_text
+from ..wording.cause import cause_lines
 from ..wording.checks import advisory_lines, problem_lines, still_failing_lines
 from ..wording.gates import gate_sentence
 from ..wording.notes import baseline_text, notes_of, total_usage
@@ -66,6 +67,8 @@ class Sentences(Record):
     """One for each gate of the verdict, in its order."""
     notes: list[str] = field(default_factory=list)
     """What is worth knowing and fails nothing."""
+    cause: list[str] = field(default_factory=list)
+    """By which part it is worse, where that was asked."""
     next_steps: list[str] = field(default_factory=list)
     """What to do next."""
     cases: dict[str, CaseSentences] = field(default_factory=dict)
@@ -187,7 +190,7 @@ def sentences_of(run: Run, verdict: Verdict) -> Sentences:
     out = Sentences(
         first_line(run, verdict), baseline_text(verdict.baseline_note),
         [gate_sentence(gate, run, verdict.notes) for gate in verdict.gates], notes_of(run, verdict),
-        next_steps(run, verdict, html=""),
+        cause_lines(verdict.cause, run), next_steps(run, verdict, html=""),
     )  # fmt: skip
     for case_id, case in run.cases.items():
         diagnosis = diagnose(case, verdict.case_comparisons.get(case_id), run.metrics)

@@ -31,6 +31,7 @@ from ..text import (
     printable,
 )
 from ..wording.cases import diagnosis_text
+from ..wording.cause import cause_lines
 from ..wording.gates import gate_groups, owner_and_cost, part_text, reason_text
 from ..wording.metric_rows import MetricRow, has_values, metric_rows, state_symbol
 from ..wording.metrics import latency_text, table_notes
@@ -125,6 +126,8 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
         yield markdown_list(items, max(detail.listed, 1))
         lines = []
     yield "\n".join([*lines, "", *([_table(rows)] if rows else [])])
+    if why := cause_lines(verdict.cause, run):
+        yield "\n".join([f"**{escape_markdown(why[0])}**", "", markdown_list([*map(escape_markdown, why[1:])])])
     remarks = [latency_text(run, verdict), *table_notes(run, verdict, rows)]
     remarks += [*warnings(run, verdict, 1000), *run_notes(run, verdict), changed_line(verdict)]
     if any(remarks):

@@ -21,6 +21,7 @@ from ..numbers import metric_gain, metric_value, seconds, sign
 from ..relevant_docs import grade_of, relevant_docs, score_texts, source_text
 from ..text import printable
 from ..wording.cases import details_text, repeat_text
+from ..wording.cause import case_cause_text
 from ..wording.checks import advisory_lines, problem_lines, still_failing_lines
 from ..wording.notes import flaky_text
 from ..worst_repeat import as_shown
@@ -51,6 +52,7 @@ def case_details(
         "problems": [safe_text(line) for line in problem_lines(case, run.metrics)],
         "still": [safe_text(line) for line in still_failing_lines(case, run.metrics)],
         "advice": [safe_text(line) for line in advisory_lines(case, run.metrics)],
+        "cause": _cause(case, run, verdict),
         "error": safe_text(case.error, keep_lines=True),
         "turns": [
             [safe_text(turn.get("role", "")), safe_text(turn.get("content", ""), keep_lines=True)]
@@ -68,6 +70,15 @@ def case_details(
         "repeats": _repeats(case, run.metrics, earlier),
     }
     return without_empty(details)
+
+
+def _cause(case: CaseResult, run: Run, verdict: Verdict) -> list[str]:
+    """Return which part the case got worse by, and what the generator answered to the accepted documents."""
+    found = verdict.cause.cases.get(case.case_id) if verdict.cause is not None else None
+    if found is None:
+        return []
+    answers = [] if found.answer is None else [safe_text(found.answer, keep_lines=True)]
+    return [safe_text(case_cause_text(found, run.metrics)), *answers]
 
 
 def _side(case: CaseResult, other: CaseResult | None) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def _culprit_line(cause: Cause) -> str:
 def _effect_lines(cause: Cause, run: Run) -> Iterator[str]:
     """Yield ``recall@5 is worse by 0.25; of the -0.43 in token_f1, generator -0.36 [-0.45, -0.27], retrieval …``."""
     fell = [f"{name} is worse by {score(abs(gain))}" for name, gain in cause.retrieval.items()]
-    names = [cause.metric] if cause.metric else []
+    names = [cause.metric] if cause.metric in cause.metrics else []
     names += [name for name in cause.metrics if name not in names and _lost(cause.metrics[name])]
     texts = [_effect_text(name, cause.metrics[name], run) for name in names[:_MOST_METRICS]]
     if fell or texts:

@@ -44,6 +44,8 @@ const stepsOf = (data, query) => {
 
 const lead = (row, one) => [
   row.why ? make("p", { class: "diagnosis", dir: "auto" }, row.why) : null,
+  one.cause ? make("div", { class: "cause" }, make("p", { dir: "auto" }, make("strong", null, "Why: "), one.cause[0]),
+    one.cause.length > 1 ? make("dl", { class: "before-now" }, make("dt", null, "with the accepted documents"), make("dd", { dir: "auto" }, one.cause[1] || "(empty)")) : null) : null,
   one.problems ? make("ul", { class: "problems" }, one.problems.map((text) => make("li", null, mark(false, "failed: "), " ", coded(text)))) : null,
   one.still ? make("ul", { class: "muted" }, one.still.map((text) => make("li", null, "still failing: ", coded(text)))) : null,
   row.said ? make("ul", null, row.said.map((text) => make("li", null, coded(text)))) : null,

@@ -45,6 +45,7 @@ const verdictOf = (data) => make("section", { class: `verdict is-${data.outcome.
       data.owner && `owner ${data.owner}`, data.path, data.size,
     ].filter(Boolean).join(" · ")),
     data.changed.length ? make("p", { class: "changed" }, make("strong", null, "Changed: "), data.changed.join("; ")) : null,
+    data.cause.length ? make("div", { class: "cause" }, data.cause.map((line, i) => make("p", null, i ? coded(line) : make("strong", null, coded(line))))) : null,
     data.steps.map((step) => make("p", { class: "step" }, "→ ", coded(step)))));
 
 /* The cases to look at first: why, what was asked, the answer before and now, the scores. */

@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.run import Run
+from pytest_auepora.regression.cause import CaseCause, Cause, Effect
 from pytest_auepora.regression.verdict import Verdict
+from pytest_auepora.reporting.formats.markdown_report import markdown_report
+from pytest_auepora.reporting.page.case_data import case_details
 from pytest_auepora.reporting.page.case_rows import FIRST, CaseRows
 from pytest_auepora.reporting.page.run_data import MOST_WORST, history_data, run_data, slice_labels, slice_rows
-from pytest_auepora.reporting.report import EarlierRun, Trend
+from pytest_auepora.reporting.report import EarlierRun, Report, Trend
 
 from ..builders import Case, baseline_of, run_of, verdict_of
 from .pages import red
@@ -109,3 +112,18 @@ def test_trends_need_earlier_runs_and_a_full_one() -> None:
     history = history_data(run, verdict, Trend((earlier,)))
     assert history["metrics"] == [{"name": "token_f1", "values": [0.25, 1.0], "text": "1.000"}]
     assert [one["id"] for one in history["runs"]] == ["r1", ""]
+
+
+def test_the_cause_is_told_of_the_run_and_of_its_cases() -> None:
+    run, verdict = red()
+    assert told(run, verdict)["cause"] == []
+    effect = Effect(1.0, 0.0, 0.0)
+    found = CaseCause("generator", "token_f1", {"token_f1": effect}, calls=1, answer="<b>no</b>")
+    verdict.cause = Cause("generator", "token_f1", {"wrong-answer": found}, calls=1)
+    assert told(run, verdict)["cause"][0] == "why: the generator (1 case, 1 call with the accepted documents)"
+    said, answer = case_details(run.cases["wrong-answer"], run, verdict)["cause"]
+    assert (said.partition(":")[0], answer) == ("generator", "<b>no</b>")
+    assert "cause" not in case_details(run.cases["fell-out"], run, verdict)
+    assert "**why: the generator (1 case, 1 call with the accepted documents)**" in markdown_report(
+        Report([run], [verdict])
+    )
