@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .errors import AueporaError, BaselineError, GoldenFileError, OutputShapeError
     from .history.store import HistoryStore
     from .io.golden.load import load_golden
-    from .io.importers.model import ImportedSuite, Importer
+    from .io.importers.imported import ImportedSuite, Importer
     from .io.streams import open_dataset
     from .metrics.judge.critic import LLMCritic
     from .metrics.registry import Registry
@@ -106,7 +106,7 @@ _MODULES = {
     "api.evaluation": "Evaluation evaluate",
     "history.store": "HistoryStore",
     "io.golden.load": "load_golden",
-    "io.importers.model": "ImportedSuite Importer",
+    "io.importers.imported": "ImportedSuite Importer",
     "io.streams": "open_dataset",
     "metrics.judge.critic": "LLMCritic",
     "metrics.registry": "Registry",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .core.run import CaseResult, Run
     from .core.types import EvaluationSample, SystemOutputs
-    from .io.importers.model import Importer
+    from .io.importers.imported import Importer
     from .metrics.registry import Registry
     from .regression.verdict import Verdict
     from .reporting.report import Report

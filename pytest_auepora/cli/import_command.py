@@ -13,7 +13,7 @@ from ..base.files import write_atomically
 from ..io.golden.load import load_golden
 from ..io.importers import export_cases, formats, import_cases
 from ..io.importers.golden import golden_text
-from ..io.importers.model import ImportProblem
+from ..io.importers.imported import ImportProblem
 from ..io.importers.rows import write_lines
 from ..reporting.numbers import plural
 from .arguments import add_shared, existing_path

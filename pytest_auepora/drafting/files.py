@@ -15,7 +15,7 @@ from ..base.records import Free, Record, RecordError, read_record
 from ..errors import AueporaError
 from ..io.edit import raw_cases, with_cases, with_replacement
 from ..io.importers.golden import golden_text
-from ..io.importers.model import ImportedSuite
+from ..io.importers.imported import ImportedSuite
 from ..io.json_lines import is_jsonl
 from ..metrics.registry import Registry
 from .draft import Draft

@@ -16,7 +16,7 @@ from ..base.grouping import grouped
 from ..core.case_texts import CaseTexts
 from ..core.run import CaseResult
 from ..errors import AueporaError
-from ..io.importers.model import Cases, Dropped, ImportedSuite, filled
+from ..io.importers.imported import Cases, Dropped, ImportedSuite, filled
 from .known import Known, asked
 from .traces import TraceCall
 

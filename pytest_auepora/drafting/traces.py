@@ -15,8 +15,8 @@ from typing import Any
 from ..adapters.documents import to_document
 from ..adapters.outputs import ANSWER_KEYS, DOCUMENT_KEYS
 from ..errors import OutputShapeError
-from ..io.importers.model import Dropped
-from ..io.importers.turns import HISTORY_KEYS, exchanges_of, is_messages
+from ..io.importers.chats import HISTORY_KEYS, exchanges_of, is_messages
+from ..io.importers.imported import Dropped
 from ..metrics.ranking.gold import SOURCE_KEYS
 from .spans import Span
 

@@ -29,7 +29,7 @@ from .golden.model import GoldenSuite
 from .importers.golden import case_text
 from .json_lines import is_jsonl, load_lines
 from .source import KeyPath, Source
-from .yaml.load import Parser, load_yaml
+from .yaml.nodes import Parser, load_yaml
 
 _OWN_KEYS = frozenset(
     {"id", "query", "variant_of", "scenario", "thresholds", "must_pass", "quarantine", "benchmark", "xfail"}

@@ -14,7 +14,7 @@ from ..errors import GoldenFileError, Problem
 from ..regression.thresholds import Gate, read_gates
 from .json_lines import is_jsonl
 from .source import KeyPath
-from .yaml.load import Parser
+from .yaml.nodes import Parser
 
 Node = Any  # of PyYAML: a scalar, a sequence or a mapping
 _PLAIN = re.compile(r"[A-Za-z_][\w@.]*")

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, mean_of
 from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs, TargetCategory
 from ..errors import MetricError
+from .annotation.labelled import Labelled
 from .annotation.labels import LabelSource
-from .annotation.measures import Labelled
 from .options import Configured, choice
 from .pairs import OverMetric, OverPairs, as_metric, inherit, pairs_by_case
 from .refusal import REFUSAL_PATTERNS, is_refusal

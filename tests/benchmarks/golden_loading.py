@@ -19,7 +19,7 @@ import yaml
 
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.source import Source
-from pytest_auepora.io.yaml.load import load_yaml
+from pytest_auepora.io.yaml.nodes import load_yaml
 from pytest_auepora.metrics.registry import Registry
 
 WORDS = (

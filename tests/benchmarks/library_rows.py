@@ -100,7 +100,7 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
     def parsed(path: Path) -> object:
         from pytest_auepora.base.garbage import garbage_collection_paused
         from pytest_auepora.io.source import MAX_BYTES, Source
-        from pytest_auepora.io.yaml.load import load_yaml
+        from pytest_auepora.io.yaml.nodes import load_yaml
 
         with garbage_collection_paused():
             return load_yaml(Source.load(path, MAX_BYTES))

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from pytest_auepora.io.source import Source
-from pytest_auepora.io.yaml.load import load_yaml
+from pytest_auepora.io.yaml.nodes import load_yaml
 from pytest_auepora.metrics.registry import Registry
 
 from .golden_loading import golden_text

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
+from pytest_auepora.metrics.annotation.labelled import Contradiction, GroundingPresence, UnsupportedClaim
 from pytest_auepora.metrics.annotation.labels import AnnotationFile
-from pytest_auepora.metrics.annotation.measures import Contradiction, GroundingPresence, UnsupportedClaim
 
 from .texts import Compared
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.metrics.claims.measures import CitationPrecision, CitationRecall, ClaimPrecision
+from pytest_auepora.metrics.claims.claim_shares import CitationPrecision, CitationRecall, ClaimPrecision
 from pytest_auepora.metrics.registry import Registry
 
 from .texts import Compared

@@ -14,7 +14,7 @@ from ...drafting.traces import calls_of
 from ...errors import MetricError
 from ...io.edit import raw_cases
 from ...io.importers.golden import golden_text
-from ...io.importers.model import ImportedSuite
+from ...io.importers.imported import ImportedSuite
 from ...metrics.registry import import_object
 from ...reporting.numbers import plural
 from ..arguments import existing_path, whole_number

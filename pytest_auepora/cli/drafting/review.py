@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ...base.text import shorten
 from ...drafting.files import DraftJournal, accept, drafts_of, journal_path, reject, trace_of
 from ...drafting.from_traces import DOCUMENTS, SAID
-from ...io.importers.model import documents_of
+from ...io.importers.imported import documents_of
 from ...metrics.registry import Registry
 from ...reporting.text import harmless
 from ..arguments import add_shared, existing_path

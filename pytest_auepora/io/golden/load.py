@@ -55,7 +55,7 @@ def load_policy(path: str | Path) -> RegressionPolicy:
         source = Source(str(path), "\n".join(lines[: first + 1]))
         line, root = next(iter(load_lines(source).items()), (0, None))
     else:
-        from ..yaml.load import load_yaml
+        from ..yaml.nodes import load_yaml
 
         source = Source.load(path)
         line, root = None, load_yaml(source)
@@ -80,7 +80,7 @@ class ReadFile(NamedTuple):
 
 
 def _read_yaml(path: Path, max_bytes: int) -> ReadFile:
-    from ..yaml.load import load_yaml  # with it comes PyYAML
+    from ..yaml.nodes import load_yaml  # with it comes PyYAML
 
     source = Source.load(path, max_bytes, "or write it as JSON Lines, of which `auepora score` takes more")
     root = load_yaml(source)

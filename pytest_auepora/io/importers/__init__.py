@@ -12,7 +12,7 @@ from ...base.plugins import ask
 from ...base.text import unknown_name
 from ..golden.model import GoldenSuite
 from .golden import as_imported
-from .model import Dropped, ImportedSuite, Importer, ImportProblem
+from .imported import Dropped, ImportedSuite, Importer, ImportProblem
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...base.files import numbered_lines, read_text, write_atomically
 from .cells import name_of, shown_cell
-from .model import Cases, Dropped, ImportedSuite, ImportProblem, document_name, documents_of, filled, ids_and_grades
+from .imported import Cases, Dropped, ImportedSuite, ImportProblem, document_name, documents_of, filled, ids_and_grades
 from .rows import Row, mapping_or_empty, read_rows, write_lines
 
 _HEADER = ["query-id", "corpus-id", "score"]

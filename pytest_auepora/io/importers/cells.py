@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..source import describe
-from .model import ImportProblem
+from .imported import ImportProblem
 from .rows import check_values
 
 _TEXT_STOPS = {quote: re.compile(rf"[\\{quote}]") for quote in "\"'"}

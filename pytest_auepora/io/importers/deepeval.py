@@ -15,7 +15,8 @@ from typing import Any
 
 from ...base.pages import reference
 from .cells import list_cell, parsed_cell, text_cell, texts_cell
-from .model import (
+from .chats import Exchange, exchanges_of, is_messages
+from .imported import (
     Cases,
     Dropped,
     ImportedSuite,
@@ -27,7 +28,6 @@ from .model import (
     relevant_documents,
 )
 from .rows import dump_json, read_rows, write_csv, write_data
-from .turns import Exchange, exchanges_of, is_messages
 
 _COLUMNS = (
     "input", "actual_output", "expected_output", "retrieval_context", "context", "name", "comments", "source_file",

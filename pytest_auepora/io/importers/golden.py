@@ -12,7 +12,7 @@ from ...base.progress import Progress
 from ...core.types import Document
 from ..golden.fields import CASE_FIELDS, LABELS
 from ..golden.model import DRAFT, GoldenCase, GoldenSuite
-from .model import ImportedSuite, ImportProblem, filled
+from .imported import ImportedSuite, ImportProblem, filled
 
 _SCHEMA_LINE = "# yaml-language-server: $schema=auepora.schema.json\n"
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .model import Cases, Dropped, ImportedSuite, filled, reference_text, split_metadata
+from .chats import Exchange, exchanges_of, is_messages, messages_of
+from .imported import Cases, Dropped, ImportedSuite, filled, reference_text, split_metadata
 from .rows import Row, mapping_or_empty, read_rows, write_data
-from .turns import Exchange, exchanges_of, is_messages, messages_of
 
 _MESSAGES = ("messages", "input", "conversation", "conversations")
 _IDS = ("id", "conversation_id", "name")

@@ -22,11 +22,11 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from .model import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, recorded, reference_text
+from .chats import HISTORY_KEYS, Exchange, exchanges_of, is_messages, messages_of
+from .imported import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, recorded, reference_text
 from .promptfoo_assertions import case_assertions, parse_expected_cell, read_assertions
 from .promptfoo_templates import NotRenderedError, Variables, literal, text_of
 from .rows import dump_json, list_or_empty, mapping_or_empty, read_data, write_data
-from .turns import HISTORY_KEYS, Exchange, exchanges_of, is_messages, messages_of
 
 _QUERY_VARS = ("query", "question", "user_input", "user_query", "input", "prompt", "message", "q")
 _NOTES = "promptfoo"

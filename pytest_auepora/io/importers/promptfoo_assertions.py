@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .model import Dropped, texts_of
+from .imported import Dropped, texts_of
 from .promptfoo_templates import NotRenderedError, Variables, literal, text_of
 from .rows import mapping_or_empty
 

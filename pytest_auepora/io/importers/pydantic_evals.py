@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .model import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, reference_text, texts_of
+from .chats import HISTORY_KEYS, Exchange, exchanges_of, is_messages, messages_of
+from .imported import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, reference_text, texts_of
 from .rows import as_text, list_or_empty, mapping_or_empty, read_data, write_data
-from .turns import HISTORY_KEYS, Exchange, exchanges_of, is_messages, messages_of
 
 _QUERY_KEYS = ("query", "question", "user_input", "input", "prompt", "text")
 _ANSWER_KEYS = ("answer", "response", "output", "text")

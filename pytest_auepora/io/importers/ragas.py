@@ -13,7 +13,8 @@ from typing import Any
 
 from ...base.pages import reference
 from .cells import alternatives_cell, is_structured, list_cell, texts_cell
-from .model import (
+from .chats import Exchange, exchanges_of, is_messages
+from .imported import (
     Cases,
     Dropped,
     ImportedSuite,
@@ -27,7 +28,6 @@ from .model import (
     split_metadata,
 )
 from .rows import Row, dump_json, first_filled, read_rows, write_csv, write_data
-from .turns import Exchange, exchanges_of, is_messages
 
 _QUERY = ("user_input", "question")
 _ANSWER = ("reference", "ground_truth", "ground_truths")

@@ -18,8 +18,8 @@ from ...base.files import numbered_lines, parse_json, read_text, write_atomicall
 from ...errors import GoldenFileError
 from ..json_lines import is_jsonl
 from ..source import Source
-from ..yaml.load import check_integer, load_yaml
-from .model import ImportProblem
+from ..yaml.nodes import check_integer, load_yaml
+from .imported import ImportProblem
 
 LONGEST_CELL = 100_000_000
 """Characters of a cell in CSV."""

@@ -20,7 +20,7 @@ from ..golden.kinds import FieldType, Flag, Free, ListOf, Number, Reason, Whole
 from ..golden.passages import Documents
 from ..parquet import import_pyarrow, iter_rows, write_parquet
 from .cells import alternatives_cell, is_structured, list_cell, looks_like_texts, name_of, shown_cell, text_cell
-from .model import Cases, Dropped, ImportedSuite, ImportProblem, split_metadata
+from .imported import Cases, Dropped, ImportedSuite, ImportProblem, split_metadata
 from .rows import Row, check_values, dump_json, read_rows, write_csv
 
 _ALIASES = {

@@ -16,7 +16,7 @@ from pathlib import Path
 from ...base.files import numbered_lines, read_text, write_atomically
 from ...core.types import Document, RetrievedDocument
 from .cells import shown_cell
-from .model import Cases, Dropped, ImportedSuite, ImportProblem, documents_of, ids_and_grades
+from .imported import Cases, Dropped, ImportedSuite, ImportProblem, documents_of, ids_and_grades
 
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+?)\s*(?=<|\s)", re.IGNORECASE)

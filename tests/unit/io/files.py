@@ -16,7 +16,7 @@ from pytest_auepora.io.golden.kinds import FieldType
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenCase, GoldenSuite
 from pytest_auepora.io.importers.golden import golden_text
-from pytest_auepora.io.importers.model import ImportedSuite
+from pytest_auepora.io.importers.imported import ImportedSuite
 from pytest_auepora.io.source import Source
 
 CASE = "\ncases: [{id: a, query: Q}]\n"

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.annotation.measures import LabelMRRAtK, NDCGLabelledAtK
+from pytest_auepora.metrics.annotation.labelled import LabelMRRAtK, NDCGLabelledAtK
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
 from pytest_auepora.metrics.retrieval_ranking import MRRAtK, NDCGAtK
 

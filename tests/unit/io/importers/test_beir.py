@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.io.importers import export_cases, import_cases
-from pytest_auepora.io.importers.model import ImportedSuite, ImportProblem
+from pytest_auepora.io.importers.imported import ImportedSuite, ImportProblem
 
 
 @pytest.fixture

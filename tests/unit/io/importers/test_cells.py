@@ -9,7 +9,7 @@ import pytest
 
 from pytest_auepora.io.importers import import_cases
 from pytest_auepora.io.importers.cells import list_cell, text_cell, texts_cell
-from pytest_auepora.io.importers.model import ImportedSuite, ImportProblem
+from pytest_auepora.io.importers.imported import ImportedSuite, ImportProblem
 
 from .test_files import imported
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.io.importers import export_cases, import_cases
-from pytest_auepora.io.importers.model import ImportedSuite
+from pytest_auepora.io.importers.imported import ImportedSuite
 
 from .test_files import imported
 

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import FORMATS, export_cases, import_cases
-from pytest_auepora.io.importers.model import ImportedSuite, ImportProblem
+from pytest_auepora.io.importers.imported import ImportedSuite, ImportProblem
 from tests.unit.io.files import write_golden
 
 

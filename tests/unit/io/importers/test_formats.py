@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.errors import UnknownNameError
 from pytest_auepora.io.importers import FORMATS, export_cases, import_cases
-from pytest_auepora.io.importers.model import ImportedSuite, ImportProblem
+from pytest_auepora.io.importers.imported import ImportedSuite, ImportProblem
 
 
 def test_format_option_and_file_that_are_not_there(tmp_path: Path) -> None:

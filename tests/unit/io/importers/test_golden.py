@@ -14,7 +14,7 @@ from pytest_auepora.io.golden.fields import CASE_FIELDS
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import export_cases, import_cases
 from pytest_auepora.io.importers.golden import as_imported, case_mapping, golden_text
-from pytest_auepora.io.importers.model import Cases, Dropped, ImportedSuite
+from pytest_auepora.io.importers.imported import Cases, Dropped, ImportedSuite
 from tests.unit.io.files import write_golden
 
 

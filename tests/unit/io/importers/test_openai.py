@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_auepora.io.importers import export_cases, import_cases
-from pytest_auepora.io.importers.model import ImportedSuite
+from pytest_auepora.io.importers.imported import ImportedSuite
 
 from .test_files import imported
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from pytest_auepora.io.importers import export_cases
-from pytest_auepora.io.importers.model import ImportedSuite
+from pytest_auepora.io.importers.imported import ImportedSuite
 
 from .test_files import imported
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.io.importers import export_cases, import_cases
-from pytest_auepora.io.importers.model import ImportProblem
+from pytest_auepora.io.importers.imported import ImportProblem
 from pytest_auepora.io.importers.promptfoo import _QUERY_VARS
 from pytest_auepora.io.importers.promptfoo_templates import NotRenderedError, Variables
 

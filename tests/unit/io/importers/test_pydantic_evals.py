@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pytest_auepora.io.importers import export_cases, import_cases
-from pytest_auepora.io.importers.model import ImportedSuite
+from pytest_auepora.io.importers.imported import ImportedSuite
 
 from .test_files import imported
 

@@ -9,7 +9,7 @@ from pytest_auepora.adapters.documents import to_retrieved
 from pytest_auepora.core.types import Response, SystemOutputs
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import export_cases, import_cases
-from pytest_auepora.io.importers.model import ImportedSuite
+from pytest_auepora.io.importers.imported import ImportedSuite
 from pytest_auepora.metrics.ranking.matching import ranks_of_relevant
 from tests.unit.io.files import write_golden
 

@@ -17,7 +17,7 @@ from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenSuite
 from pytest_auepora.io.importers import export_cases, import_cases
 from pytest_auepora.io.importers.golden import case_mapping
-from pytest_auepora.io.importers.model import ImportedSuite
+from pytest_auepora.io.importers.imported import ImportedSuite
 from tests.unit.io.files import write_golden
 
 QUERY = "How long do I have to ask for a refund?"

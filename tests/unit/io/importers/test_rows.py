@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.io.importers.model import ImportProblem
+from pytest_auepora.io.importers.imported import ImportProblem
 from pytest_auepora.io.importers.rows import as_text, first_filled, read_data, read_rows, write_csv
 
 

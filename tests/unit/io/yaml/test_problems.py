@@ -6,7 +6,7 @@ import pytest
 
 from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io.source import Source
-from pytest_auepora.io.yaml.load import load_yaml
+from pytest_auepora.io.yaml.nodes import load_yaml
 
 
 @pytest.mark.parametrize(

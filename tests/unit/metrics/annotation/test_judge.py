@@ -9,7 +9,7 @@ import pytest
 from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.annotation.judge import JudgeLabels
-from pytest_auepora.metrics.annotation.measures import (
+from pytest_auepora.metrics.annotation.labelled import (
     Helpfulness,
     LabelMRRAtK,
     NDCGLabelledAtK,

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.metrics_base import Metric
-from pytest_auepora.metrics.annotation.labels import ANSWER_LABELS, CHUNK_LABELS
-from pytest_auepora.metrics.annotation.measures import (
+from pytest_auepora.metrics.annotation.labelled import (
     CitationPresence,
     ConditionalFabrication,
     Contradiction,
@@ -27,6 +26,7 @@ from pytest_auepora.metrics.annotation.measures import (
     UnsafeContent,
     UnsupportedClaim,
 )
+from pytest_auepora.metrics.annotation.labels import ANSWER_LABELS, CHUNK_LABELS
 from pytest_auepora.metrics.registry import Registry
 
 from ..samples import ANSWER, SAMPLE, case, gave, got, reason, value

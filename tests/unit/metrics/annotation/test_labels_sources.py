@@ -11,13 +11,13 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.annotation.labels import AnnotationFile, answer_hash
-from pytest_auepora.metrics.annotation.measures import (
+from pytest_auepora.metrics.annotation.labelled import (
     Helpfulness,
     MisleadingRateAtK,
     SufficiencyHitAtK,
     TopicalPrecisionAtK,
 )
+from pytest_auepora.metrics.annotation.labels import AnnotationFile, answer_hash
 from pytest_auepora.metrics.registry import Registry
 
 from ..samples import case, gave, got, reason, value

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_auepora.errors import MetricError, UnknownNameError
 from pytest_auepora.metrics.claims.checker import JudgeChecker
-from pytest_auepora.metrics.claims.measures import AnswerCorrectness, ClaimF1, ClaimPrecision, Faithfulness
+from pytest_auepora.metrics.claims.claim_shares import AnswerCorrectness, ClaimF1, ClaimPrecision, Faithfulness
 from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.registry import Registry
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.core.types import Document, SystemOutputs
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.claims.measures import ClaimF1, ClaimPrecision, ClaimRecall, ContextRecall, Faithfulness
+from pytest_auepora.metrics.claims.claim_shares import ClaimF1, ClaimPrecision, ClaimRecall, ContextRecall, Faithfulness
 
 from ..samples import case, gave, reason, value
 from .checkers import ByWords

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pytest_auepora.metrics.annotation.judge import JudgeLabels
-from pytest_auepora.metrics.annotation.measures import Helpfulness
-from pytest_auepora.metrics.claims.measures import Faithfulness
+from pytest_auepora.metrics.annotation.labelled import Helpfulness
+from pytest_auepora.metrics.claims.claim_shares import Faithfulness
 from pytest_auepora.metrics.judge.client import JudgeCallError, OpenAICompatibleCritic, ReplyCache
 from pytest_auepora.metrics.judge.critic import JudgeReplyError
 from pytest_auepora.metrics.judge.usage import repeated

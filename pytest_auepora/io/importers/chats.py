@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .model import Dropped
+from .imported import Dropped
 
 HISTORY_KEYS = ("chat_history", "history", "messages")
 """Names under which other tools keep the turns before a question."""

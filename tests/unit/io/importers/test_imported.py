@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.io.importers.model import (
+from pytest_auepora.io.importers.imported import (
     Cases,
     Dropped,
     as_quotes,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from pytest_auepora.errors import GoldenFileError
 from pytest_auepora.io.source import Source
-from pytest_auepora.io.yaml import load
-from pytest_auepora.io.yaml.load import load_yaml
+from pytest_auepora.io.yaml import nodes
+from pytest_auepora.io.yaml.nodes import load_yaml
 
 
 def read(text: str) -> tuple[Any, Source]:
@@ -197,7 +197,7 @@ def test_a_bomb_of_aliases_is_refused_before_it_goes_off(parser: Any) -> None:
 
 
 def test_a_bomb_of_merge_keys_is_refused_too(parser: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(load, "MAX_ALIASED", 100)
+    monkeypatch.setattr(nodes, "MAX_ALIASED", 100)
     with pytest.raises(GoldenFileError, match=r"x\.yaml:1:4: aliases blow this file up by more than 100 values"):
         read("a: &a {k: 1, l: 2, m: 3}\ncases:\n" + "- {<<: *a}\n" * 30)
 
@@ -280,4 +280,4 @@ def test_no_text_crashes_the_reader(parser: Any) -> None:
 
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
 def test_libyaml_is_used_where_it_is_there() -> None:
-    assert load.Parser is yaml.CSafeLoader
+    assert nodes.Parser is yaml.CSafeLoader

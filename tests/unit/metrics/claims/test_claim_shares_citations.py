@@ -6,7 +6,7 @@ import pytest
 
 from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.claims.measures import CitationPrecision, CitationRecall
+from pytest_auepora.metrics.claims.claim_shares import CitationPrecision, CitationRecall
 
 from ..samples import case, gave, reason, value
 from .checkers import ByWords

@@ -10,8 +10,8 @@ import pytest
 
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.importers import export_cases, import_cases
-from pytest_auepora.io.importers.model import Dropped, ImportedSuite
-from pytest_auepora.io.importers.turns import exchanges_of, is_messages, messages_of
+from pytest_auepora.io.importers.chats import exchanges_of, is_messages, messages_of
+from pytest_auepora.io.importers.imported import Dropped, ImportedSuite
 from tests.unit.io.files import write_golden
 
 from .test_files import imported

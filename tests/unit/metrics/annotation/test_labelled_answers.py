@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.annotation.labels import answer_hash, labels_from_claims
-from pytest_auepora.metrics.annotation.measures import (
+from pytest_auepora.metrics.annotation.labelled import (
     ConditionalFabrication,
     Contradiction,
     GroundingPresence,
@@ -16,6 +15,7 @@ from pytest_auepora.metrics.annotation.measures import (
     OnTopic,
     UnsupportedClaim,
 )
+from pytest_auepora.metrics.annotation.labels import answer_hash, labels_from_claims
 
 from ..samples import ANSWER, case, gave, reason, value
 

@@ -8,7 +8,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pytest_auepora.io.yaml import load
+from pytest_auepora.io.yaml import nodes
 from pytest_auepora.io.yaml.problems import YamlProblem
 
 REFUSED = object()
@@ -28,7 +28,7 @@ def by_pyyaml(text: str) -> Any:
 
 def ours(text: str) -> Any:
     try:
-        return load._Reader().resolve_scalar(text, None)
+        return nodes._Reader().resolve_scalar(text, None)
     except YamlProblem:
         return REFUSED
 

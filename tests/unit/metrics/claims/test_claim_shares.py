@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.types import SystemOutputs
-from pytest_auepora.metrics.claims.measures import (
+from pytest_auepora.metrics.claims.claim_shares import (
     ClaimF1,
     ClaimPrecision,
     ContextPrecision,

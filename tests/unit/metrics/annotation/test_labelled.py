@@ -10,7 +10,7 @@ import pytest
 from pytest_auepora.core.metrics_base import Measurement, interval_of
 from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
-from pytest_auepora.metrics.annotation.measures import (
+from pytest_auepora.metrics.annotation.labelled import (
     LabelMRRAtK,
     MisleadingRateAtK,
     NDCGLabelledAtK,
