@@ -28,6 +28,7 @@ COMMANDS = {
     "merge": "merge the baselines of two branches, as a merge driver of git",
     "comment": "put a JSON report on a pull request, as one comment that is updated",
     "score": "score recorded outputs against a golden file",
+    "repro": "write one file in which a failed case fails by itself",
     "mutate": "would this suite notice? break recorded answers on purpose, without a call",
     "check": "read golden files and say what is wrong with them",
     "schema": "print the JSON Schema of golden files or of reports",

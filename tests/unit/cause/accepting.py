@@ -6,18 +6,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_auepora.adapters.systems import as_system
+from pytest_auepora.adapters.systems import System, as_system
 from pytest_auepora.calls.caller import Caller
 from pytest_auepora.evaluation.case_flow import CaseCalls, CaseFlow
+from pytest_auepora.evaluation.further import FurtherAnswers
 from pytest_auepora.evaluation.replay import RecordedRun, ask_case
-from pytest_auepora.evaluation.suite import blank_run, suite_metrics
+from pytest_auepora.evaluation.suite import blank_run, run_suite, suite_metrics
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenSuite
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import Acceptance, accept
 from pytest_auepora.regression.baseline import Baseline, baseline_path, load_baseline
+from pytest_auepora.regression.guards.case_trial import Confirmed
 
-System = Callable[..., dict[str, Any]]
+Answering = Callable[..., dict[str, Any]]
 
 
 class AcceptedSystem(NamedTuple):
@@ -26,7 +28,7 @@ class AcceptedSystem(NamedTuple):
     baseline: Baseline
 
 
-def accept_system(path: Path, system: System, *, times: int = 2, provenance: dict[str, Any] | None = None,
+def accept_system(path: Path, system: Answering, *, times: int = 2, provenance: dict[str, Any] | None = None,
                   ) -> AcceptedSystem:  # fmt: skip
     """Ask *system* each case of the golden file at *path* so often, record the answers and accept them."""
     registry = Registry()
@@ -48,3 +50,21 @@ def accept_system(path: Path, system: System, *, times: int = 2, provenance: dic
     baseline = load_baseline(file, suite.name)
     assert baseline is not None
     return AcceptedSystem(suite, RecordedRun("accepted", run, recordings), baseline)
+
+
+def recorded_run(accepted: AcceptedSystem, system: System, name: str = "today") -> RecordedRun:
+    """Run *system* against what was accepted, asking again what fails; with its recorded answers."""
+    suite = accepted.suite
+    metrics = suite_metrics(suite, Registry())
+    run = blank_run(suite, metrics)
+    run.provenance = dict(accepted.source.run.provenance)
+    flow = CaseFlow(
+        run, metrics, suite.policy, baseline=accepted.baseline, record_cap=100_000, cases=suite.cases,
+        confirmed=Confirmed(len(suite.cases)),
+    )  # fmt: skip
+    recordings = {}
+    with Caller() as caller:
+        for finished in run_suite(FurtherAnswers(flow, system), suite.cases, caller, numbers=lambda _: range(1, 12)):
+            recordings[finished.result.case_id] = finished.recordings
+            run.add([finished.result])
+    return RecordedRun(name, run, recordings)
