@@ -40,7 +40,11 @@ COMMANDS = {
 }
 """Command → what it does; each is a module with ``add_arguments`` and ``run``."""
 
-_MODULES = {"import": "import_command", **{name: f"drafting.{name}" for name in ("draft", "review", "perturb")}}
+_MODULES = {
+    "import": "import_command",
+    **{name: f"drafting.{name}" for name in ("draft", "review", "perturb")},
+    **{name: f"cause.{name}" for name in ("mutate", "repro")},
+}
 """Commands whose modules are not called like them: ``import`` is a word of Python, others share a room."""
 
 _EXIT = f"exit codes: {PASSED} pass, {FAILED} fail, {USAGE} usage, {UNJUDGED} could not judge"

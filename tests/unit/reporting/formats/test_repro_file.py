@@ -23,7 +23,7 @@ def repro(case_id: str = "refund", **changes: Any) -> Repro:
     return Repro(**{**values, **changes})
 
 
-def test_it_is_python_that_says_what_failed_and_pins_what_judged() -> None:
+def test_it_is_python_that_says_what_failed() -> None:
     text = repro_text(repro(), "repro_refund.py")
     docstring = ast.get_docstring(ast.parse(text))
     assert docstring is not None

@@ -8,20 +8,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ..base.files import write_atomically
-from ..base.text import did_you_mean
-from ..cause.repro import NoReproError, make_repro
-from ..errors import UnknownRunError
-from ..evaluation.replay import RecordedRun
-from ..history.answers import load_recorded
-from ..history.store import HistoryStore
-from ..metrics.registry import Registry
-from ..regression.baseline import baseline_path, load_baseline
-from ..reporting.formats.repro_file import file_name, repro_text
-from ..reporting.terminal.layout import Page, render
-from ..reporting.text import harmless
-from .arguments import add_shared, existing_path
-from .common import PASSED, load_suite, open_history
+from ...base.files import write_atomically
+from ...base.text import did_you_mean
+from ...cause.repro import NoReproError, make_repro
+from ...errors import UnknownRunError
+from ...evaluation.replay import RecordedRun
+from ...history.answers import load_recorded
+from ...history.store import HistoryStore
+from ...metrics.registry import Registry
+from ...regression.baseline import baseline_path, load_baseline
+from ...reporting.formats.repro_file import file_name, repro_text
+from ...reporting.terminal.layout import Page, render
+from ...reporting.text import harmless
+from ..arguments import add_shared, existing_path
+from ..common import PASSED, load_suite, open_history
 
 _SECONDS = 120
 """For the file to fail, importing included."""

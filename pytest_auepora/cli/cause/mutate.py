@@ -7,19 +7,19 @@ import json
 import shutil
 from dataclasses import asdict
 
-from ..base.files import shown_path
-from ..cause.mutate import Sensitivity, mutate
-from ..errors import UnknownRunError
-from ..evaluation.replay import RecordedRun
-from ..history.answers import load_recorded
-from ..history.store import HistoryStore
-from ..io.golden.model import GoldenSuite
-from ..regression.baseline import baseline_path, load_baseline
-from ..reporting.terminal.layout import Cell, Column, Page, render, table
-from ..reporting.text import harmless
-from ..reporting.wording.mutants import detection_rows, sensitivity_lines, share_text, unchanged_text
-from .arguments import add_shared, existing_path, whole_number
-from .common import PASSED, calibrations_folder, load_suite, open_history, registry_of, write_output
+from ...base.files import shown_path
+from ...cause.mutate import Sensitivity, mutate
+from ...errors import UnknownRunError
+from ...evaluation.replay import RecordedRun
+from ...history.answers import load_recorded
+from ...history.store import HistoryStore
+from ...io.golden.model import GoldenSuite
+from ...regression.baseline import baseline_path, load_baseline
+from ...reporting.terminal.layout import Cell, Column, Page, render, table
+from ...reporting.text import harmless
+from ...reporting.wording.mutants import detection_rows, sensitivity_lines, share_text, unchanged_text
+from ..arguments import add_shared, existing_path, whole_number
+from ..common import PASSED, calibrations_folder, load_suite, open_history, registry_of, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,9 +11,9 @@ from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
 
-from ..cause.accepting import AcceptedSystem, accept_system
-from ..cause.test_mutate import N, steady_rag, suite_of
-from .conftest import Shell
+from ...cause.accepting import AcceptedSystem, accept_system
+from ...cause.test_mutate import N, steady_rag, suite_of
+from ..conftest import Shell
 
 
 @pytest.fixture

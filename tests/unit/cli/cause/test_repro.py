@@ -13,9 +13,9 @@ from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.verdict import Verdict
 
-from ..cause.accepting import accept_system, recorded_run
-from ..cause.test_repro import GOLDEN, good, lost
-from .conftest import Shell
+from ...cause.accepting import accept_system, recorded_run
+from ...cause.test_repro import GOLDEN, good, lost
+from ..conftest import Shell
 
 
 @pytest.fixture

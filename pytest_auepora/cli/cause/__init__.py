@@ -1,0 +1,1 @@
+"""Commands about causes: would a suite notice, one case by itself."""
