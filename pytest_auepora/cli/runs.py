@@ -34,13 +34,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recorded", action="store_true", help=recorded)
     instead = parser.add_mutually_exclusive_group()
     instead.add_argument("--delete", nargs="+", metavar="RUN", help="delete these runs instead")
+    named, noted = "call a run NAME, which then stands for its id; '' takes it back", "say something of a run"
+    instead.add_argument("--name", nargs=2, metavar=("RUN", "NAME"), help=named)
+    instead.add_argument("--note", nargs=2, metavar=("RUN", "TEXT"), help=noted)
     instead.add_argument("--prune", type=whole_number(1), metavar="N", help=prune)
     add_shared(parser, "--json", "--history")
 
 
 def run(args: argparse.Namespace) -> int:
-    """List, delete or prune."""
+    """List, name, delete or prune."""
     store = open_history(args.history)
+    for word, given in (("name", args.name), ("note", args.note)):
+        if given:
+            name, text = given
+            print(f"{word} of {store.describe(name, **{word: text})}: {harmless(text) or 'taken back'}")
+            return PASSED
     if args.delete:
         for run_id in dict.fromkeys([store.resolve(name) for name in args.delete]):
             print(f"deleted {store.delete(run_id)}")
@@ -77,7 +85,7 @@ def _runs_table(store: HistoryStore, runs: Sequence[StoredRun]) -> str:
     metrics = [*listed][:_MOST_METRICS]
     columns = [
         Column("run"), Column("started"), Column("suite", least=8), Column("verdict"), Column("cases", right=True),
-        Column("failed", right=True),
+        Column("failed", right=True), Column("name", least=10),
         *(Column(name, right=True, expendable=place) for place, name in enumerate(metrics, 2)),
         *(Column(name, right=True, expendable=1) for name in ("judge", "system")),
         Column("commit", expendable=_MOST_METRICS + 2),
@@ -89,7 +97,7 @@ def _runs_table(store: HistoryStore, runs: Sequence[StoredRun]) -> str:
         verdict = ", ".join([stored.outcome, *remarks, *([stored.origin["kind"]] if stored.origin else [])])
         texts = [stored.run_id, stored.started[:19].replace("T", " "), stored.title, verdict, f"{stored.cases}"]
         values = {name: value for name, (_, value) in measured[stored.run_id].items() if value is not None}
-        texts += [f"{stored.failed}", *(score(values[name]) if name in values else "" for name in metrics)]
+        texts += [f"{stored.failed}", stored.name, *(score(values[name]) if name in values else "" for name in metrics)]
         spent = [_cost(stored.aggregate.judge), _cost(stored.aggregate.system)]
         rows.append([Cell(text) for text in (*texts, *spent, stored.git_commit[:8])])
     return render(table(columns, rows, max(shutil.get_terminal_size((110, 24)).columns, 80)))

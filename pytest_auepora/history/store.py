@@ -43,6 +43,9 @@ class _Judged(Record):
     regressed_cases: list[str] = field(default_factory=list)
 
 
+LONGEST_NAME = 100
+"""Characters of the name of a run; what is longer is cut."""
+
 LAST = r"last(?:~(\d+))?"
 """Names of the latest run and of those before it."""
 
@@ -84,6 +87,7 @@ class HistoryStore:
         started: datetime | None = None,
         seconds: float = 0.0,
         git_commit: str = "",
+        name: str = "",
         keep: int = KEEP,
         recordings: Recordings | None = None,
         rows: Iterable[CaseRow] | None = None,
@@ -97,6 +101,7 @@ class HistoryStore:
             started: when it began; now by default.
             seconds: how long it took.
             git_commit: the commit of the project.
+            name: what to call the run.
             keep: how many runs of this golden file and configuration stay, this one included; 0 for all.
             recordings: the answers, each as `evaluation.recording.record` returns it.
             rows: instead, the results of *run* with their answers, encoded already.
@@ -112,6 +117,7 @@ class HistoryStore:
         row = tables.run_columns(run, verdict, compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison)))
         start = (started or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds")
         row |= {"started": start, "aggregated": start, "seconds": float(seconds), "git_commit": git_commit}
+        row |= {"name": name.strip()[:LONGEST_NAME], "note": ""}
         if rows is None:
             rows = rows_of(run.cases.values(), recordings or {})
         cases = verdict.comparison.cases if verdict.comparison is not None else {}
@@ -182,8 +188,9 @@ class HistoryStore:
             raise HistoryError(f"{self.name}: {what} cannot be read: {message_of(exc)}") from None
 
     def resolve(self, name: str, suite: str | None = None, variant: str | None = None, path: str | None = None) -> str:
-        """Return the id of the run called *name*: an id, the beginning of one, ``last``, or ``last~2``.
+        """Return the id of the run called *name*: an id, the beginning of one, ``last``, ``last~2`` or its own name.
 
+        Of several runs of that name it is the latest.
         *suite*, *variant* and *path* narrow down what ``last`` means, as in `runs`.
 
         Raises:
@@ -204,6 +211,9 @@ class HistoryStore:
             return matches[0]
         if matches:
             raise UnknownRunError(f"{len(matches)} runs begin with {name!r}: {', '.join(matches[:5])}")
+        sql = "SELECT run_id FROM eval_runs WHERE name = :name ORDER BY run_id DESC"
+        if name and (named := self._rows(sql, name=name)):
+            return str(named[0][0])
         raise UnknownRunError(f"no run {name!r} in {self.name}{did_you_mean(name, ids)}")
 
     def load(self, name: str, *, answers: bool = True, only: Collection[str] = (), packed: bool = False) -> Run:
@@ -301,6 +311,20 @@ class HistoryStore:
         sql = "UPDATE eval_runs SET aggregate_json = :text, aggregated = :now WHERE run_id = :id"
         with self._database.transaction(write=True) as execute:
             execute(sql, id=run_id, text=text, now=now)
+
+    def describe(self, run: str, *, name: str | None = None, note: str | None = None) -> str:
+        """Call a run *name*, or say *note* of it; an empty text takes it back.  Return the id.
+
+        *run* is read as by `resolve`.
+        """
+        run_id = self.resolve(run)
+        with self._database.transaction(write=True) as execute:
+            if name is not None:
+                text = name.strip()[:LONGEST_NAME]
+                execute("UPDATE eval_runs SET name = :text WHERE run_id = :id", id=run_id, text=text)
+            if note is not None:
+                execute("UPDATE eval_runs SET note = :text WHERE run_id = :id", id=run_id, text=note.strip())
+        return run_id
 
     def delete(self, name: str) -> str:
         """Delete a run and return its id; *name* as `resolve` reads it."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RECORDINGS = "eval_recordings"
 """The table of recorded answers."""
 
-VERSION = 7
+VERSION = 8
 """Raised when the tables change; a history of another version is not read."""
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # sorts like its values; no i, l, o, u to misread
@@ -51,7 +51,9 @@ _TABLES = (
         metrics {long_text} NOT NULL,
         run_json {long_text} NOT NULL,
         verdict_json {long_text} NOT NULL,
-        origin VARCHAR(200) NOT NULL
+        origin VARCHAR(200) NOT NULL,
+        name VARCHAR(200) NOT NULL,
+        note {long_text} NOT NULL
     )""",
     """CREATE TABLE IF NOT EXISTS eval_query_results (
         run_id VARCHAR(40) NOT NULL,
@@ -213,6 +215,10 @@ class StoredRun(Record):
     """As stored, four decimals."""
     origin: Origin = field(default_factory=dict)
     """As in the run: ``kind``, ``run`` and ``taken`` where answers came from an earlier run; else empty."""
+    name: str = ""
+    """What people call it; empty where nobody named it."""
+    note: str = ""
+    """What they say of it."""
 
     @property
     def title(self) -> str:

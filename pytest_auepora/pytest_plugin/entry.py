@@ -57,6 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--auepora-resume", nargs="?", const="last", metavar="RUN",
         help="take the answers that an earlier run has and call only for the rest",
     )  # fmt: skip
+    add("--auepora-run-name", metavar="NAME", help="what to call the run in the history")
     add(
         "--auepora-report", action="append", metavar="KIND:FILE",
         help="write a report (repeatable); KIND: md, html, json, csv, summary",

@@ -32,6 +32,8 @@ def test_from_the_list_to_the_verdict_and_its_reasons(shown: Shown) -> None:
     shown.go("/")
     page = shown.page
     assert page.locator("tr.run .badge").all_inner_texts() == ["✓ passed", "✗ failed", "✓ passed"]
+    assert page.locator("tr.run .word").all_inner_texts() == ["same", "worse"]
+    assert page.locator("tr.run td.figures").nth(1).inner_text().startswith("recall@5 0.667, mrr@10 0.500,")
     page.locator("tr.run .opener").nth(1).click()
     page.wait_for_selector(".verdict")
     assert page.locator("h1").inner_text().startswith("Failed")
@@ -213,6 +215,7 @@ def test_no_barrier_that_axe_finds(
 ) -> None:
     pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed (group browser)")
     history = stored(tmp_path)
+    history.library.store.describe(history.worse, name="a name of many words for a run " * 3, note="and more " * 30)
     shown = Shown(open_page(width, theme), serve(history.library), history)
     for path in ("/", f"/#run={history.worse}&by=scenario", f"/#run={history.worse}&case=wrong-answer", "/#run=nope"):
         shown.go(path)

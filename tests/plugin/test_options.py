@@ -9,7 +9,7 @@ from .conftest import Example
 IMPLYING = [
     "--auepora-update", "--auepora-require-baseline", "--auepora-baseline=kept", "--auepora-concurrency=2",
     "--auepora-repeat=2", "--auepora-seed=1", "--auepora-timeout=9", "--auepora-report=md:r.md", "--auepora-suggest",
-    "--auepora-labels=strict", "--auepora-seed=0",
+    "--auepora-labels=strict", "--auepora-seed=0", "--auepora-run-name=mine",
 ]  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from ...errors import AueporaError
 from ...evaluation.recording import Recording
 from ...history.tables import StoredRun
 from ...regression.compare import Change, provenance_changes
-from ...reporting.numbers import metric_value, plural, score
+from ...reporting.numbers import metric_value, plural
 from ...reporting.page.case_data import case_details, safe_text
 from ...reporting.page.run_data import run_data
 from ...reporting.text import listed
@@ -29,7 +29,7 @@ RUNS = 200
 """Runs of a list that are sent at a time."""
 
 _MOST_CHOICES = 200  # runs of a suite that can be chosen, whatever their configuration
-_MOST_FIGURES = 3  # metrics of a run in the list
+_MOST_FIGURES = 5  # metrics of a run in the list
 
 
 # -- the list of runs
@@ -43,8 +43,16 @@ def runs_page(library: Library, query: Mapping[str, str]) -> dict[str, Any]:
     offset = query.get("from", "")
     first = int(offset) if offset.isdecimal() else 0
     shown = in_suite[first : first + RUNS]
-    measured = library.store.measured([run.run_id for run in shown])
-    rows = [{**run_entry(run), "metrics": _figures(measured.get(run.run_id, {}))} for run in shown]
+    ids = [run.run_id for run in shown]
+    measured, words = library.store.measured(ids), library.store.words(ids)
+    rows = [
+        {
+            **run_entry(run),
+            "word": _word(run, words.get(run.run_id, "")),
+            "metrics": _figures(measured.get(run.run_id, {})),
+        }
+        for run in shown
+    ]
     return {
         "name": library.store.name, "suites": [*map(safe_text, suites)], "runs": rows, "found": len(in_suite),
     }  # fmt: skip
@@ -54,15 +62,21 @@ def run_entry(info: StoredRun) -> dict[str, Any]:
     """Return the entry of a run in a list of runs."""
     return {
         "id": info.run_id, "started": info.started, "title": safe_text(info.title), "path": safe_text(info.path),
-        "commit": safe_text(info.git_commit[:10]),
+        "commit": safe_text(info.git_commit[:10]), "name": safe_text(info.name), "note": safe_text(info.note),
         "complete": info.complete, "outcome": info.outcome, "cases": info.cases, "failed": info.failed,
         "origin": safe_text(str(info.origin.get("kind", ""))),
     }  # fmt: skip
 
 
+def _word(info: StoredRun, word: str) -> str:
+    """Return how a run compared with its baseline, where the outcome does not say so already."""
+    return "" if word in (info.outcome, "not judged") else word
+
+
 def _figures(measured: Mapping[str, tuple[MetricInfo, float | None]]) -> list[list[str]]:
-    figures = [(name, value) for name, (info, value) in measured.items() if _is_share(info) and value is not None]
-    return [[safe_text(name), score(value)] for name, value in figures[:_MOST_FIGURES]]
+    """Return the metrics that the suite asked for."""
+    own = [(name, info, value) for name, (info, value) in measured.items() if info.baselined and value is not None]
+    return [[safe_text(name), metric_value(value, info)] for name, info, value in own[:_MOST_FIGURES]]
 
 
 def _is_share(info: MetricInfo) -> bool:

@@ -127,8 +127,9 @@ class Recorder:
             stored_run = replace(run, cases={case_id: self._stored_result(case) for case_id, case in run.cases.items()})
             self._ids[key] = self._store().add(
                 stored_run, verdict, started=self.started, seconds=perf_counter() - self._began,
-                git_commit=self._session.commit, keep=self._to_keep.runs or 0,
-                rows=self._current_rows(stored_run, rows), keep_recorded=self._to_keep.answers or 0,
+                git_commit=self._session.commit, name=self.config.getoption("auepora_run_name") or "",
+                keep=self._to_keep.runs or 0, keep_recorded=self._to_keep.answers or 0,
+                rows=self._current_rows(stored_run, rows),
             )  # fmt: skip
         except Exception as exc:  # whatever it is, the verdict stands and has to be shown
             verdict.notes.append(Note("history not written", detail=str(exc)))

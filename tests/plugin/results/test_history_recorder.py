@@ -25,8 +25,9 @@ def store(project: Example, name: str = ".auepora/history.sqlite") -> HistorySto
 def test_every_run_is_kept_with_its_verdict(project: Example) -> None:
     project.accept()
     project.break_retriever()
-    project.run()
+    project.run("--auepora-run-name", "another retriever")
     latest, first = store(project).runs()
+    assert (first.name, latest.name) == ("", "another retriever")
     assert (first.outcome, latest.outcome) == ("passed", "failed")
     assert (latest.suite, latest.path, latest.cases, latest.failed) == ("shop", "shop.golden.yaml", 5, 1)
     assert latest.complete

@@ -39,6 +39,16 @@ def test_runs_can_be_deleted(shell: Shell, ids: list[str]) -> None:
     assert [one["run_id"] for one in json.loads(shell("runs", "--json").out)] == ids[:1]
 
 
+def test_a_run_gets_a_name_that_stands_for_its_id_and_a_note(shell: Shell, ids: list[str]) -> None:
+    assert shell("runs", "--name", ids[0], "before the new index").out == f"name of {ids[0]}: before the new index\n"
+    assert shell("runs", "--note", "before the new index", "k1 = 1.2").out == f"note of {ids[0]}: k1 = 1.2\n"
+    told = json.loads(shell("runs", "--json").out)
+    assert [(one["name"], one["note"]) for one in told] == [("", ""), ("before the new index", "k1 = 1.2")]
+    assert " before" in shell("runs").out.splitlines()[3]
+    assert shell("runs", "--name", "before the new index", "").out == f"name of {ids[0]}: taken back\n"
+    assert shell("report", "before the new index").code == 2
+
+
 def test_a_run_that_is_named_twice_is_deleted_once(shell: Shell, ids: list[str]) -> None:
     said = shell("runs", "--delete", "last", ids[1])
     assert (said.code, said.out, said.err) == (0, f"deleted {ids[1]}\n", "")

@@ -19,7 +19,7 @@ const compareBar = (data, query) => {
   if (!live) return alone ? null : make("p", { class: "crumbs" }, make("a", { href: "#" }, "All suites"), " / ", make("span", null, data.title));
   const choices = data.runs.some((run) => run.id === data.run.id) ? data.runs : [data.run, ...data.runs];
   const several = new Set(choices.map((run) => run.title)).size > 1;
-  const name = (run) => `${several ? `${run.title} · ` : ""}${day(run.started)} · ${run.failed ? `${run.failed} failed` : run.outcome}${run.complete ? "" : ", partial"}`;
+  const name = (run) => `${several ? `${run.title} · ` : ""}${run.name ? `${run.name} · ` : ""}${day(run.started)} · ${run.failed ? `${run.failed} failed` : run.outcome}${run.complete ? "" : ", partial"}`;
   const select = (id, title, chosen, options, key) => make("div", { class: "field" }, make("label", { for: id }, title),
     make("select", { id, on: { change: (event) => go({ [key]: event.target.value, case: query.case || "" }, { keep: true }) } },
       options.map(([value, text]) => make("option", { value, selected: value === chosen }, text))));
@@ -41,9 +41,10 @@ const verdictOf = (data) => make("section", { class: `verdict is-${data.outcome.
     make("p", { class: "headline" }, data.headline),
     make("p", { class: "beside" }, [
       data.against || (data.compared ? "against its baseline" : data.baseline || "there was no baseline"),
-      data.run && `${day(data.run.started)} UTC`, data.run && data.run.commit && `commit ${data.run.commit}`,
+      data.run && data.run.name, data.run && `${day(data.run.started)} UTC`, data.run && data.run.commit && `commit ${data.run.commit}`,
       data.owner && `owner ${data.owner}`, data.path, data.size,
     ].filter(Boolean).join(" · ")),
+    data.run && data.run.note ? make("p", { class: "beside", dir: "auto" }, data.run.note) : null,
     data.changed.length ? make("p", { class: "changed" }, make("strong", null, "Changed: "), data.changed.join("; ")) : null,
     data.cause.length ? make("div", { class: "cause" }, data.cause.map((line, i) => make("p", null, i ? coded(line) : make("strong", null, coded(line))))) : null,
     data.steps.map((step) => make("p", { class: "step" }, "→ ", coded(step)))));
@@ -92,7 +93,7 @@ const metricsCard = (data, query, slices) => {
       data.compared ? [make("td", { class: "number muted" }, metric.baseline),
         make("td", { class: `number narrow ${turn(metric.sign) || ""}` }, metric.change),
         metric.interval ? intervalCell(metric.interval, reach) : make("td", { class: `wide ${turn(metric.sign) || ""}` }, metric.change)] : null,
-      make("td", { class: "gate" }, metric.gate ? [metric.state === "passed" || metric.state === "failed" ? mark(metric.state === "passed", `${metric.state}: `) : null, " ", metric.gate] : null),
+      make("td", { class: "gate" }, metric.gate ? [metric.state === "passed" || metric.state === "failed" ? mark(metric.state === "passed", `${metric.state}: `) : null, " ", make("span", { class: "whole" }, metric.gate)] : null),
       make("td", { class: "number wide muted" }, metric.n))))) : make("p", null, "No metric gave a value."),
   labels.length ? make("div", { class: "field by" }, make("label", { for: "by" }, "Each metric by"),
     make("select", { id: "by", on: { change: (event) => go({ by: event.target.value }, { keep: true }) } },

@@ -48,8 +48,8 @@ const runsView = async (query) => {
       make("a", { href: address({ suite }, {}), "aria-current": (query.suite || "") === suite ? "true" : null }, suite || "All suites"))) : null,
     make("section", { class: "card", "aria-label": "Stored runs" },
       make("table", { class: "runs" }, make("caption", { class: "unseen" }, "Stored runs, the latest first"),
-        make("thead", null, make("tr", null, ["Verdict", "Suite", "Started (UTC)"].map((text) => make("th", { scope: "col" }, text)),
-          make("th", { scope: "col", class: "wide" }, "Metrics"),
+        make("thead", null, make("tr", null, ["Verdict", "Suite"].map((text) => make("th", { scope: "col" }, text)),
+          make("th", { scope: "col", class: "wide" }, "Started (UTC)"), make("th", { scope: "col", class: "figures" }, "Metrics"),
           make("th", { scope: "col", class: "number wide" }, "Cases"), make("th", { scope: "col", class: "number" }, "Failed"),
           make("th", { scope: "col", class: "wide" }, "Commit"), make("th", { scope: "col", class: "wide" }, unseen("Compare")))),
         make("tbody", { on: { click: opened } }, page.runs.map((run) => runRow(run, runBefore.get(run.id)))))),
@@ -60,13 +60,19 @@ const opened = (event) => {
   const row = event.target.closest("tr.run");
   if (row && !event.target.closest("a") && !String(getSelection())) row.querySelector(".opener").click();
 };
+const WORDS = { worse: "worse", better: "better", mixed: "worse" };
+const figuresOf = (run) => run.metrics.map(([name, text], i) => [make("span", { class: "whole" }, `${name} ${text}${i + 1 < run.metrics.length ? "," : ""}`), " "]);
 const runRow = (run, before) => make("tr", { class: "run" },
-  make("td", null, badge(run.outcome)),
-  make("th", { scope: "row" }, link({ run: run.id }, { base: {}, class: "opener" }, run.title, unseen(` of ${day(run.started)}`)),
+  make("td", null, badge(run.outcome), run.word ? [" ", make("span", { class: `word ${WORDS[run.word] || "muted"}` }, run.word)] : null),
+  make("th", { scope: "row" }, link({ run: run.id }, { base: {}, class: "opener" }, breaks(run.title), unseen(` of ${day(run.started)}`)),
+    run.name ? make("span", { class: "chip", dir: "auto" }, run.name) : null,
     run.complete ? null : make("span", { class: "chip" }, "partial"),
-    run.origin ? make("span", { class: "chip" }, run.origin) : null),
-  make("td", { class: "when" }, day(run.started)),
-  make("td", { class: "wide muted" }, (run.metrics || []).map(([name, text], i) => [i ? ", " : null, breaks(name), ` ${text}`])),
+    run.origin ? make("span", { class: "chip" }, run.origin) : null,
+    run.note ? make("span", { class: "about muted", dir: "auto" }, run.note) : null,
+    make("span", { class: "about muted small" }, day(run.started)),
+    make("span", { class: "about muted slim" }, figuresOf(run))),
+  make("td", { class: "when wide" }, day(run.started)),
+  make("td", { class: "muted figures" }, figuresOf(run)),
   make("td", { class: "number wide" }, run.cases.toLocaleString("en")),
   make("td", { class: `number ${run.failed ? "worse" : "muted"}` }, run.failed.toLocaleString("en")),
   make("td", { class: "wide muted" }, run.commit),

@@ -55,7 +55,9 @@ def test_without_a_baseline_nothing_is_compared(history: Stored) -> None:
     assert [one["interval"] for one in told["metrics"]] == [None] * len(told["metrics"])
 
 
-def test_a_run_in_the_list_has_its_figures(history: Stored) -> None:
-    told = runs_page(history.library, {})
-    assert told["runs"][2]["metrics"][0] == ["recall@5", "1.000"]
-    assert len(told["runs"][2]["metrics"]) == 3
+def test_a_run_in_the_list_has_its_metrics_and_how_it_compares(history: Stored) -> None:
+    history.library.store.describe(history.worse, name="k1 = 2", note="tried on Monday")
+    told = runs_page(history.library, {})["runs"]
+    assert [(one["outcome"], one["word"]) for one in told] == [("passed", "same"), ("failed", "worse"), ("passed", "")]
+    assert told[1]["metrics"][:2] == [["recall@5", "0.667"], ["mrr@10", "0.500"]]
+    assert (told[1]["name"], told[1]["note"]) == ("k1 = 2", "tried on Monday")
