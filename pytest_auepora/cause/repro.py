@@ -123,7 +123,7 @@ def _read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         rows: list[dict[str, Any]] = list(load_lines(source).values())
         top = {} if rows and "query" in rows[0] else rows.pop(0)
         return top, rows
-    from ..io.yaml.load import load_yaml
+    from ..io.yaml.nodes import load_yaml
 
     root: dict[str, Any] = load_yaml(source)
     return root, root["cases"]
