@@ -7,6 +7,7 @@ import json
 import pytest
 
 from ..conftest import Example
+from ..counting import store
 
 COUNTING = """\
 def rag():
@@ -74,6 +75,19 @@ def test_a_case_that_fell_is_asked_again(accepted: Example, misses: str, failed:
     assert calls(accepted) == 5 + asked
     assert ("shop.golden.yaml::warehouse" in str(result.stdout)) == bool(failed)
     assert result.ret == failed, str(result.stdout)
+
+
+def test_a_selection_takes_the_same_evidence(accepted: Example) -> None:
+    """V is of the whole baseline, and how often a case was accepted its own, whichever cases run."""
+    accepted.system(system("(2, 4)"))
+    accepted.accept()
+    accepted.break_retriever()
+    told = []
+    for selection in ((), ("-k", "refund-window")):
+        accepted.run(*selection)
+        (found,) = [f for f in store(accepted).load("last").cases["refund-window"].findings if f.metric == "recall@1"]
+        told.append((found.status, found.accepted, found.varied, found.needed))
+    assert told == [("failed", 5, 4, 4)] * 2, "four metrics of the warehouse varied"
 
 
 @pytest.mark.slow
