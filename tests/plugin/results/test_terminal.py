@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
 from ..conftest import Example
 
 
@@ -29,3 +33,50 @@ def test_the_first_green_run_says_how_to_accept_it(project: Example) -> None:
     project.baseline.unlink()
     project.break_retriever()
     assert step not in str(project.run().stdout)
+
+
+@pytest.fixture
+def known(project: Example) -> Example:
+    """A suite in which an assertion failed when it was accepted, and fails still."""
+    project.case("free-returns", "must_contain: [never]")
+    project.accept()
+    return project
+
+
+def test_still_failing_is_one_word_everywhere(known: Example) -> None:
+    result = known.run("-v", "--auepora-report=md:r.md", "--auepora-report=json:r.json")
+    said, report = str(result.stdout), known.read("r.md")
+    assert "::free-returns PASSED still failing: must_contain recall@1=1.00" in said
+    assert "same: 1 still failing, 4 unchanged" in said
+    assert "**1 still failing, 4 unchanged**" in report
+    assert "| free-returns | still failing |" in report
+    (suite,) = json.loads(known.read("r.json"))["suites"]
+    assert [f["status"] for f in suite["run"]["cases"]["free-returns"]["findings"]] == ["still failing"]
+    updated = str(known.run("--auepora-update").stdout)
+    assert "1 still failing" in updated
+    assert "case failed" not in said + report + updated
+
+
+def test_a_failed_case_shows_its_scores_under_v(known: Example) -> None:
+    known.break_retriever()
+    said = " ".join(str(known.run("-v").stdout).split())
+    assert "scores recall@1 0.000 (was 1.000), recall@3 0.000 (was 1.000)" in said
+
+
+def test_many_failures_show_the_first_answers_without_v(known: Example) -> None:
+    known.break_retriever()
+    copies = (f"  - {{id: copy-{i}, query: refund {i}, relevant_docs: [refunds]}}\n" for i in range(5))
+    known.golden.write_text(known.golden.read_text() + "".join(copies).replace("]}", "], thresholds: {recall@3: 1}}"))
+    result = known.run()
+    assert result.parseoutcomes()["failed"] == 7
+    result.stdout.fnmatch_lines([
+        "worse: 1 newly failing (1 lost a document), 5 new and failing (5 retrieved*",
+        "    asked   Within how many days can a refund be asked for after purchase?",
+        "    answer  Parcels leave the warehouse within two working days.",
+        "    asked   refund 0", "    answer  I don't know.",
+    ])  # fmt: skip
+
+
+def test_a_run_as_accepted_says_nothing_of_what_is_na(known: Example) -> None:
+    said = str(known.run().stdout)
+    assert [word for word in ("n/a", "no owner", "empty_result_rate", "assertion_pass ") if word in said] == []
