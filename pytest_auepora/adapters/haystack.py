@@ -34,6 +34,7 @@ from ..core.model_calls import USAGE
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
 from .documents import name_of_source
+from .haystack_given import DocumentGivers
 from .outputs import ANSWER_KEYS, NOTES, to_response
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
@@ -100,9 +101,24 @@ def from_haystack(
         results = await pipeline.run_async(given, include_outputs_from=set(components.read_from))
         return components.read(results, streamed)
 
-    return System(
+    givers = DocumentGivers(pipeline, components.after, components.document_givers)
+
+    def generate(sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> SystemOutputs:
+        with givers.replaying(documents):
+            return invoke(sample, top_k)
+
+    async def agenerate(sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> SystemOutputs:
+        with givers.replaying(documents):
+            return await ainvoke(sample, top_k)
+
+    system = System(
         name_of(pipeline), is_async, ainvoke if is_async else invoke, provenance_of(pipeline), make_inputs.takes
     )
+    if givers.refusal:
+        system.whole = givers.refusal
+    else:
+        system.generate = agenerate if is_async else generate
+    return system
 
 
 def _callback(streamed: StreamedAnswer, *, is_async: bool) -> Callable[[Any], Any]:
@@ -132,7 +148,8 @@ class _Components:
         self.order = order
         self.read_from = [n for n in order if _READ & sockets[n].keys()]
         self.streaming = next((n for n in reversed(order) if _CALLBACK in graph.nodes[n]["input_sockets"]), None)
-        self._after = {n: networkx.descendants(graph, n) for n in self.read_from}
+        self.document_givers = [n for n in self.read_from if "documents" in sockets[n]]
+        self.after = {n: networkx.descendants(graph, n) for n in self.read_from}
 
     def read(self, results: _ByComponent, streamed: StreamedAnswer) -> SystemOutputs:
         """Return the outputs of one run; *streamed* knows when its first token came."""
@@ -168,7 +185,7 @@ class _Components:
         by_component = {name: value for name, value in values.items() if _is_documents(value)}
         if not by_component:
             return None
-        final = [n for n in by_component if not by_component.keys() & self._after[n]] or list(by_component)[-1:]
+        final = [n for n in by_component if not by_component.keys() & self.after[n]] or list(by_component)[-1:]
         documents = [d for name in final for d in by_component[name]]
         return [RetrievedDocument(_to_document(d), float(d.score or 0.0), rank) for rank, d in enumerate(documents, 1)]
 

@@ -22,8 +22,9 @@ from uuid import uuid4
 
 from ..core.conversation import CHAT_HISTORY, PRINCIPAL, principal_of
 from ..core.model_calls import USAGE
-from ..core.types import EvaluationSample, SystemOutputs
-from ..errors import OutputShapeError, SystemShapeError
+from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
+from ..errors import NoGeneratorError, OutputShapeError, SystemShapeError
+from .langchain_given import GivenDocuments, node_that_gives, replaced, replaying, retrievers_in, state_key
 from .langchain_inputs import INPUT_KEYS, chat_messages, input_maker
 from .messages import message_text, message_usage
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, to_outputs
@@ -65,7 +66,13 @@ def from_langchain(
         invoke: Any = call.astream if calls_async else call.stream
     else:
         invoke = call.ainvoke if calls_async else call.invoke
-    return System(name_of(runnable), calls_async, invoke, provenance_of(runnable), call.takes)
+    system = System(name_of(runnable), calls_async, invoke, provenance_of(runnable), call.takes)
+    apart = _Apart(call, system.name)
+    if apart.refusal:
+        system.whole = apart.refusal
+    else:
+        system.generate = apart.agenerate if calls_async else apart.generate
+    return system
 
 
 class _RunnableCall:
@@ -75,13 +82,13 @@ class _RunnableCall:
     """
 
     def __init__(self, runnable: Any, input_of: Callable[[EvaluationSample], Any]) -> None:
-        self._runnable, self._input_of = runnable, input_of
+        self.runnable, self._input_of = runnable, input_of
         self._memory = _find_bound(runnable, _ROOT, "RunnableWithMessageHistory")
-        self._graph = _find_bound(runnable, "langgraph", "Pregel")
+        self.graph = _find_bound(runnable, "langgraph", "Pregel")
         self._session_keys = [spec.id for spec in self._memory.history_factory_config] if self._memory else []
         specs = (spec.id for spec in getattr(runnable, "config_specs", ()))
         self._state_keys = list(dict.fromkeys([*self._session_keys, *(key for key in specs if key in _STATE_KEYS)]))
-        if self._graph is not None and getattr(self._graph, "checkpointer", None):
+        if self.graph is not None and getattr(self.graph, "checkpointer", None):
             self._state_keys.append("thread_id")
 
     @property
@@ -91,28 +98,32 @@ class _RunnableCall:
         return frozenset({PRINCIPAL, CHAT_HISTORY} if has_turns else {PRINCIPAL})
 
     def invoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - see the module's docstring
-        given, config, listener = self._prepare(sample)
-        return _read_output(self._runnable.invoke(given, config=config), listener)
+        given, config, listener = self.prepare(sample)
+        return _read_output(self.runnable.invoke(given, config=config), listener)
 
     async def ainvoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
-        given, config, listener = self._prepare(sample)
-        return _read_output(await self._runnable.ainvoke(given, config=config), listener)
+        given, config, listener = self.prepare(sample)
+        return _read_output(await self.runnable.ainvoke(given, config=config), listener)
 
     def stream(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
-        given, config, listener = self._prepare(sample)
-        chunks = _Chunks(of_graph=self._graph is not None)
-        for chunk in self._runnable.stream(given, config=config, **chunks.options):
+        given, config, listener = self.prepare(sample)
+        chunks = _Chunks(of_graph=self.graph is not None)
+        for chunk in self.runnable.stream(given, config=config, **chunks.options):
             chunks.add(chunk)
         return chunks.outputs(listener)
 
     async def astream(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
-        given, config, listener = self._prepare(sample)
-        chunks = _Chunks(of_graph=self._graph is not None)
-        async for chunk in self._runnable.astream(given, config=config, **chunks.options):
+        given, config, listener = self.prepare(sample)
+        chunks = _Chunks(of_graph=self.graph is not None)
+        async for chunk in self.runnable.astream(given, config=config, **chunks.options):
             chunks.add(chunk)
         return chunks.outputs(listener)
 
-    def _prepare(self, sample: EvaluationSample) -> tuple[Any, dict[str, Any], Any]:
+    def with_runnable(self, runnable: Any) -> _RunnableCall:
+        """Return what calls *runnable* in the same way."""
+        return _RunnableCall(runnable, self._input_of)
+
+    def prepare(self, sample: EvaluationSample) -> tuple[Any, dict[str, Any], Any]:
         """Return the input, the configuration, and what listens."""
         listener = _listener_class()()
         config: dict[str, Any] = {"callbacks": [listener]}
@@ -131,6 +142,76 @@ class _RunnableCall:
         values = {key: configurable[key] for key in self._session_keys}
         find = self._memory.get_session_history
         return find(*values.values()) if len(values) == 1 else find(**values)
+
+
+class _Apart:
+    """Calls a runnable with documents in the place of what its retriever finds, as `langchain_given` has it.
+
+    ``refusal`` says why that cannot be done, as far as it shows before a call.
+    """
+
+    def __init__(self, call: _RunnableCall, name: str) -> None:
+        self._call, self._name = call, name
+        found = retrievers_in(call.runnable)
+        self._is_part = len(found) == 1
+        self._key = None if found or call.graph is None else state_key(call.graph)
+        self._node: str | None = None
+        self.refusal = ""
+        if is_instance_of(call.runnable, _ROOT, "BaseRetriever"):
+            self.refusal = "it is a retriever alone"
+        elif len(found) > 1:
+            self.refusal = f"it has {len(found)} retrievers, and nobody knows whose a document was"
+
+    def generate(self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> SystemOutputs:
+        given = GivenDocuments(documents)
+        if self._is_part:
+            outputs = self._call.with_runnable(replaced(self._call.runnable, given)).invoke(sample, top_k)
+        elif self._key is not None and self._find_node(sample) is not None:
+            return self._in_state(sample, given)
+        else:
+            with replaying(given):
+                outputs = self._call.invoke(sample, top_k)
+        given.check(self._name)
+        return outputs
+
+    async def agenerate(
+        self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]
+    ) -> SystemOutputs:
+        given = GivenDocuments(documents)
+        if self._is_part:
+            outputs = await self._call.with_runnable(replaced(self._call.runnable, given)).ainvoke(sample, top_k)
+        else:
+            with replaying(given):
+                outputs = await self._call.ainvoke(sample, top_k)
+        given.check(self._name)
+        return outputs
+
+    def _find_node(self, sample: EvaluationSample) -> str | None:
+        """Return the node that puts documents into the state though no retriever of LangChain's found them.
+
+        The graph is run as far as that, once; a retriever that is asked on the way makes it unnecessary.
+        """
+        if self._node is None:
+            unused = GivenDocuments(())
+            given, config, _ = self._call.prepare(sample)
+            with replaying(unused):
+                updates = self._call.graph.stream(given, config=config, stream_mode="updates")
+                node = node_that_gives(updates, self._key or "", _is_documents)
+                updates.close()
+            self._node = "" if unused.asked or node is None else node
+        return self._node or None
+
+    def _in_state(self, sample: EvaluationSample, documents: GivenDocuments) -> SystemOutputs:
+        from langgraph.checkpoint.memory import InMemorySaver
+
+        graph = self._call.graph.copy(update={"checkpointer": InMemorySaver()})
+        given, config, listener = self._call.prepare(sample)
+        config["configurable"] = {**config.get("configurable", {}), "thread_id": f"auepora-{uuid4()}"}
+        graph.invoke(given, config=config, interrupt_after=[self._node])
+        graph.update_state(config, {self._key: documents.documents}, as_node=self._node)
+        if graph.get_state(config).values.get(self._key) != documents.documents:
+            raise NoGeneratorError(self._name, f"its state adds to {self._key!r} what is put there")
+        return _read_output(graph.invoke(None, config=config), listener)
 
 
 _STATE_KEYS = ("session_id", "thread_id", "conversation_id")

@@ -16,13 +16,15 @@ Where nothing was found, a query engine says "Empty Response" without asking the
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
+from functools import cache, partial
 from time import perf_counter
 from typing import Any
 
 from ..core.conversation import CHAT_HISTORY
 from ..core.model_calls import USAGE
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from ..errors import OutputShapeError, SystemShapeError
+from ..errors import NoGeneratorError, OutputShapeError, SystemShapeError
 from .documents import name_of_source
 from .llamaindex_usage import listening
 from .reported_usage import has_counts
@@ -60,9 +62,24 @@ def from_llamaindex(engine: Any, *, use_async: bool = False, stream: bool = Fals
         call = _EngineCall(engine, _METHODS[kind])
     else:
         raise SystemShapeError(f"neither a LlamaIndex query engine, chat engine nor retriever: {describe(engine)}")
-    return System(
+    system = System(
         name_of(engine), use_async, call.ainvoke if use_async else call.invoke, provenance_of(engine), call.takes
     )
+    if is_instance_of(engine, _ROOT, "BaseRetriever"):
+        system.whole = "it is a retriever alone"
+    elif isinstance(call, _ChatCall) and not hasattr(engine, "_retriever"):
+        system.whole = "this chat engine has no retriever of its own"
+    else:
+        system.generate = partial(_generate, call, use_async=use_async)
+    return system
+
+
+def _generate(
+    call: _EngineCall, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument], *, use_async: bool
+) -> Any:
+    """Answer from *documents*: neither a retriever nor a postprocessor runs again."""
+    given = call.given([_to_node(document) for document in documents])
+    return given.ainvoke(sample, top_k) if use_async else given.invoke(sample, top_k)
 
 
 class _EngineCall:
@@ -99,8 +116,28 @@ class _EngineCall:
                 outputs = _read_streamed(raw, streamed)
         return _with_usage(outputs, usage())
 
+    def given(self, nodes: list[Any]) -> _EngineCall:
+        """Return what calls the same engine with *nodes* in the place of those that it retrieves."""
+        return _Synthesis(self._engine, nodes)
+
     def _ask(self, sample: EvaluationSample, *, is_async: bool) -> Any:
         return getattr(self._engine, self._names[is_async])(sample.query)
+
+
+class _Synthesis(_EngineCall):
+    """Has a query engine make an answer of given nodes."""
+
+    def __init__(self, engine: Any, nodes: list[Any]) -> None:
+        super().__init__(engine, ("synthesize", "asynthesize"))
+        self._nodes = nodes
+
+    def _ask(self, sample: EvaluationSample, *, is_async: bool) -> Any:
+        from llama_index.core.schema import QueryBundle
+
+        try:
+            return getattr(self._engine, self._names[is_async])(QueryBundle(sample.query), self._nodes)
+        except NotImplementedError as exc:
+            raise NoGeneratorError(name_of(self._engine), str(exc)) from None
 
 
 class _ChatCall(_EngineCall):
@@ -110,16 +147,24 @@ class _ChatCall(_EngineCall):
 
     def __init__(self, engine: Any, *, stream: bool) -> None:
         super().__init__(engine, ("stream_chat", "astream_chat") if stream else ("chat", "achat"))
+        self._nodes: list[Any] | None = None
         if not hasattr(engine, "_memory"):
             raise SystemShapeError(
                 f"{name_of(engine)} keeps its turns where they cannot be told apart by case: give a function of query "
                 "and chat_history that makes a new engine and returns its chat(query, chat_history)"
             )
 
+    def given(self, nodes: list[Any]) -> _EngineCall:
+        made = copy.copy(self)
+        made._nodes = nodes
+        return made
+
     def _ask(self, sample: EvaluationSample, *, is_async: bool) -> Any:
         from llama_index.core.llms import ChatMessage
 
         engine: Any = copy.copy(self._engine)
+        if self._nodes is not None:
+            engine._retriever, engine._node_postprocessors = _given_retriever()(self._nodes), []  # no public names
         engine._memory = _empty_memory(self._engine._memory)  # there is no public name for it
         turns = [ChatMessage(**turn) for turn in sample.chat_history]
         return getattr(engine, self._names[is_async])(sample.query, chat_history=turns)
@@ -175,6 +220,54 @@ def _read_nodes(nodes: list[Any]) -> list[RetrievedDocument]:
     return [RetrievedDocument(_to_document(n.node), float(n.score or 0.0), rank) for rank, n in enumerate(nodes, 1)]
 
 
+@cache
+def _given_retriever() -> Any:
+    """Return the class of retrievers that give what they are told; the first call imports LlamaIndex."""
+    from llama_index.core.base.base_retriever import BaseRetriever
+
+    class GivenRetriever(BaseRetriever):  # type: ignore[misc]
+        """A retriever that gives the same nodes, whatever the question."""
+
+        def __init__(self, nodes: list[Any]) -> None:
+            self._nodes = nodes
+            super().__init__()
+
+        def _retrieve(self, query_bundle: Any) -> list[Any]:  # noqa: ARG002 - whatever the question
+            return list(self._nodes)
+
+    return GivenRetriever
+
+
+_READ_BY_MODELS = ("excluded_llm_metadata_keys", "metadata_template", "metadata_separator", "text_template")
+"""What of a node decides, beside its text and metadata, what a model reads of it."""
+_NODE = "llama_index"
+"""Key of metadata that has these, where they are not as usual, and what a node itself has under `_ADDED`."""
+_ADDED = ("document_id", "ref_doc_id", "start", "end")
+"""Keys that are put into the metadata of a document."""
+
+
+def _to_node(given: RetrievedDocument) -> Any:
+    """Return the node that *given* was."""
+    from llama_index.core.schema import NodeWithScore, TextNode
+
+    kept = given.doc.metadata.get(_NODE, {})
+    metadata = {key: value for key, value in given.doc.metadata.items() if key not in (*_ADDED, _NODE)}
+    metadata |= kept.get("own", {})
+    settings = {name: kept[name] for name in _READ_BY_MODELS if name in kept}
+    node = TextNode(id_=given.doc.doc_id, text=given.doc.text, metadata=metadata, **settings)
+    return NodeWithScore(node=node, score=given.score)
+
+
+def _settings(node: Any) -> dict[str, Any]:
+    """Return what of *node* models read beside text and metadata, where it is not as usual."""
+    fields = getattr(type(node), "model_fields", {})
+    return {
+        name: value
+        for name in _READ_BY_MODELS
+        if name in fields and (value := getattr(node, name)) != fields[name].get_default(call_default_factory=True)
+    }
+
+
 def _to_document(node: Any) -> Document:
     metadata = dict(node.metadata)
     if (source := node.ref_doc_id) is not None:
@@ -184,4 +277,7 @@ def _to_document(node: Any) -> Document:
     for ours, theirs in (("start", "start_char_idx"), ("end", "end_char_idx")):
         if isinstance(offset := getattr(node, theirs, None), int):
             metadata.setdefault(ours, offset)
+    own = {key: node.metadata[key] for key in _ADDED if key in node.metadata}
+    if whole := _settings(node) | ({"own": own} if own else {}):
+        metadata[_NODE] = whole
     return Document(node.node_id, node.get_content(), metadata)
