@@ -73,6 +73,7 @@ class Metric(ABC):
         scored_by: the judged metric behind this one, where it is made of another; its calibration counts.
         against_accepted: it compares the answer with that of the accepted run, which is kept for it.
         baselined: its scores are stored in baselines and compared with them (False for wall-clock times).
+        decimals: of its values, which baselines keep; a smaller difference is no change.
         version: raised whenever the numbers change, so that old and new scores are never compared.
         provenance_keys: keys of a run's provenance that must be equal for scores to compare.  None stands for
             `CHUNK_KEYS` where retrieval is the target, and for no keys elsewhere; a judged metric always has
@@ -98,6 +99,7 @@ class Metric(ABC):
     range: tuple[float, float] = (0.0, 1.0)
     deterministic: bool = True
     baselined: bool = True
+    decimals: ClassVar[int] = 4
     judged: bool = False
     concurrency: int = 1
     shares: ClassVar[bool] = True

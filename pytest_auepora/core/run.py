@@ -220,6 +220,8 @@ class MetricInfo(Record):
     """Comparable across chunkers if labels are passages, or if their documents are known."""
     steady: bool | None = None
     """Whether accepted answers to a case never differed in it; null where no baseline says so."""
+    decimals: int = 4
+    """Of its values, which baselines keep."""
 
     @classmethod
     def of(cls, metric: Metric) -> MetricInfo:
@@ -230,12 +232,18 @@ class MetricInfo(Record):
             metric.deterministic, metric.baselined,
             {"metric": judge.name, "version": judge.version, "params": judge.params()} if metric.judged else {},
             list(provenance_keys_of(metric)), interval=interval_of(metric), across_chunkers=metric.across_chunkers,
+            decimals=metric.decimals,
         )  # fmt: skip
 
     @property
     def worst(self) -> float:
         """The worst possible value."""
         return self.range[0] if self.direction == "higher" else self.range[1]
+
+    @property
+    def resolution(self) -> float:
+        """Smaller differences are the rounding of a baseline (half of its last decimal), not a change."""
+        return 0.51 * 10.0**-self.decimals
 
     def gain(self, before: float, after: float) -> float:
         """Return by how much *after* is better than *before*; a drop is negative in either direction."""

@@ -17,7 +17,6 @@ from ..core.metrics_base import Metric
 from ..core.run import MetricInfo, Run
 from ..errors import BaselineError
 from .baseline import (
-    RESOLUTION,
     Baseline,
     BaselineCase,
     BaselineMetric,
@@ -249,10 +248,10 @@ def _count_falls(old: Baseline, new: Baseline, infos: Mapping[str, MetricInfo], 
         if before is None or before.key != metric.key:
             continue
         then, now = (baseline.centre(name, info.worst) for baseline in (old, new))
-        if then is None or now is None or abs(gain := info.gain(then, now)) <= RESOLUTION:
+        if then is None or now is None or abs(gain := info.gain(then, now)) <= info.resolution:
             continue
         falls = before.falls + 1 if gain < 0 else 0
-        start = (before.fell_from if before.fell_from is not None else round(then, 4)) if falls else None
+        start = (before.fell_from if before.fell_from is not None else round(then, info.decimals)) if falls else None
         new.metrics[name] = BaselineMetric(metric.version, metric.params, falls, start)
         if falls >= _MANY_FALLS and start is not None:
             accepted.falls[name] = Falls(falls, start, now)

@@ -42,7 +42,6 @@ MAX_DATA = 20_000
 Match = Literal["exact", "span", "fallback_doc", "none"]
 """How the labels of a case were matched, see `labels.check`."""
 
-_DIGITS = 4
 _MAX_NAME = 100
 _ACCEPT = "run the whole suite with --auepora-update"
 _LIST = r"\[\n([-+.\w\s,\"]*)\]"  # of numbers and words: no text of the file holds an unescaped line break
@@ -119,11 +118,8 @@ class BaselineCase(Record):
         return max(numbers) - min(numbers) if numbers else 0.0
 
     @classmethod
-    def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo], *, digits: int | None = _DIGITS) -> BaselineCase:
-        """Make the block of *result*: the answers' values of baselined metrics, and what its assertions did.
-
-        Values have so many *digits*, by default those of the file; None leaves them as they are.
-        """
+    def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> BaselineCase:
+        """Make the block of *result*: the answers' values of baselined metrics, and what its assertions did."""
         answers = result.answers or Answers(
             {name: [_value_of(score)] for name, score in result.scores.items() if score.state != "aggregate"},
             {key: [held] for key, held in result.assertions.items()}, [result.state != "error"],
@@ -131,15 +127,16 @@ class BaselineCase(Record):
         from statistics import median  # with it come fractions and decimal
 
         names = [name for name in answers.values if name in metrics and metrics[name].baselined]
-        values = {name: [_rounded(value, digits) for value in answers.values[name]] for name in names}
+        digits = {name: info.decimals for name, info in metrics.items()}
+        values = {name: [_rounded(value, digits[name]) for value in answers.values[name]] for name in names}
         values |= {  # a variant is scored once all answers are there, see `score_variants`
-            name: [_rounded(score.value, digits)]
+            name: [_rounded(score.value, digits[name])]
             for name, score in result.scores.items()
             if score.state == "number" and name not in answers.values and name in metrics and metrics[name].baselined
         }
         for name in names:  # times differ each time, which says nothing of the answers
             if metrics[name].target == "LATENCY" and len(numbers := _numbers(values[name])) > 1:
-                values[name] = [_rounded(median(numbers), digits)]
+                values[name] = [_rounded(median(numbers), digits[name])]
         scores = {name: _merged(of_metric) for name, of_metric in values.items()}
         assertions = {name: _merged(held) for name, held in answers.assertions.items()}
         data = {name: part for name, info in metrics.items() if (part := _stored_data(result, name, info)) is not None}
@@ -195,8 +192,8 @@ def _value_of(score: Score) -> Value:
     return "error" if score.state == "error" else score.value
 
 
-def _rounded(value: Value, digits: int | None) -> Value:
-    return round(value, digits) + 0.0 if digits is not None and isinstance(value, (int, float)) else value
+def _rounded(value: Value, digits: int) -> Value:
+    return round(value, digits) + 0.0 if isinstance(value, (int, float)) else value
 
 
 def _stored_data(result: CaseResult, name: str, info: MetricInfo) -> Any:

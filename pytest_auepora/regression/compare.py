@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from ..base.records import Record
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, MetricInfo, Run
-from .baseline import GIT_COMMIT, RESOLUTION, Baseline, BaselineCase, match_of, metric_key
+from .baseline import GIT_COMMIT, Baseline, BaselineCase, match_of, metric_key
 from .thresholds import Bound
 
 Flip = Literal["newly failing", "fixed", "still failing", "unchanged", "new", "changed", "errored", "skipped"]
@@ -293,7 +293,7 @@ def _varied_now(run: Run) -> set[str]:
         for case in run.cases.values()
         if case.answers is not None
         for name, values in case.answers.values.items()
-        if len({value if isinstance(value, str) or value is None else round(value, 4) for value in values}) > 1
+        if len({v if isinstance(v, str) or v is None else round(v, run.metrics[name].decimals) for v in values}) > 1
     }
 
 
@@ -374,4 +374,4 @@ def _failed_before(before: BaselineCase, result: CaseResult) -> bool:
 def gain_of(info: MetricInfo, before: float, after: float) -> float:
     """Return the gain in a metric; 0 if the difference is the file's rounding."""
     gain = info.gain(before, after)
-    return 0.0 if abs(gain) <= RESOLUTION else gain
+    return 0.0 if abs(gain) <= info.resolution else gain

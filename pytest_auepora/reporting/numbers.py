@@ -93,14 +93,26 @@ def metric_value(value: float | None, info: MetricInfo | None, bound: Bound | No
     """Return a value of a metric in the metric's unit: times as durations, others as scores."""
     if value is not None and info is not None and info.target == "LATENCY":
         return seconds(value, bound)
-    return score(value, 3, bound)
+    return score(value, _places_of(value, info), bound)
 
 
 def metric_change(difference: float, info: MetricInfo | None) -> str:
     """Return the signed difference of two values of a metric, in the metric's unit."""
     if info is None or info.target != "LATENCY":
-        return change(difference)
+        return change(difference, _places_of(difference, info))
     return f"{'+' if difference > 0 else ''}{seconds(difference)}"
+
+
+def _places_of(value: float | None, info: MetricInfo | None) -> int:
+    finer = value and info is not None and info.decimals > _VISIBLE_PLACES
+    return places_of(value, 3, info.decimals) if finer and value and info is not None else 3
+
+
+def places_of(value: float, least: int, most: int = 9) -> int:
+    """Return with how many decimals *value* has three digits that count, from *least* to *most*."""
+    if not value or not math.isfinite(value):
+        return least
+    return min(most, max(least, 2 - math.floor(math.log10(abs(value)))))
 
 
 def metric_gain(gain: float, info: MetricInfo | None) -> str:

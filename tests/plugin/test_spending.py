@@ -77,7 +77,9 @@ def test_the_sum_has_updates_and_second_looks(spending: Example) -> None:
     assert (stored.aggregate.system["calls"], stored.aggregate.system["input_tokens"]) == (n, tokens_of(n))
 
 
-def test_a_prompt_of_twice_the_tokens_is_worse(spending: Example) -> None:
+@pytest.mark.parametrize("cost", [0.25, 0.00003], ids=["dear", "cheap"])
+def test_a_prompt_of_twice_the_tokens_is_worse(spending: Example, cost: float) -> None:
+    spending.edit('"cost": 0.25', f'"cost": {cost:f}', "conftest.py")
     spending.edit(
         "metrics: [recall@1, mean_tokens, total_cost]\n",
         "metrics: [recall@1, mean_tokens, mean_cost]\n"
@@ -88,12 +90,18 @@ def test_a_prompt_of_twice_the_tokens_is_worse(spending: Example) -> None:
     sound = spending.run()
     assert (sound.ret, calls_of(spending)) == (0, N_CASES)
     spending.edit(
-        '100 + number, "completion_tokens": 7, "cost": 0.25', '207, "completion_tokens": 7, "cost": 0.5', "conftest.py"
+        f'100 + number, "completion_tokens": 7, "cost": {cost:f}',
+        f'207, "completion_tokens": 7, "cost": {2 * cost:f}',
+        "conftest.py",
     )
     result = spending.run()
     assert result.ret == 1
     n = calls_of(spending)
-    assert f"system: {n} model calls, {207 * n:,} + {7 * n} tokens, cost {0.5 * n:g}" in said(result)
+    assert (
+        f"system: {n} model calls, {207 * n:,} + {7 * n} tokens, cost {f'{2 * cost * n:f}'.rstrip('0').rstrip('.')}"
+        in said(result)
+    )
+    assert f"mean_cost: {cost:.4f}" in said(result) or f"mean_cost: {cost:.7f}" in said(result)
     assert "worse:" in said(result)
     assert gates(result) == ["regression: mean_tokens", "regression: mean_cost"]
 

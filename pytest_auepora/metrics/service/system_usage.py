@@ -176,6 +176,7 @@ class MeanCost(Operational):
 
     stem = "mean_cost"
     range = (0.0, math.inf)
+    decimals = 9  # an answer of a small model costs a hundredth of a cent
     formula = "mean of the cost of all model calls behind an answer"
     source = "usage as the APIs of models report it, at the user's prices"
 

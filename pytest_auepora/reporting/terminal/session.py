@@ -11,7 +11,7 @@ from ...base.grouping import grouped
 from ...base.text import names_words
 from ...core.run import CaseResult, MetricInfo, Run
 from ..diagnosis import blamed_metrics, component
-from ..numbers import number, percent, plural, score
+from ..numbers import metric_value, number, percent, plural, score
 from ..text import listed
 from ..wording.checks import check_text
 from ..wording.notes import flaky_line
@@ -118,9 +118,12 @@ def accepted_worse(accepted: Accepted, run: Run, verdict: Verdict, *, in_ci: boo
     still = [case.case_id for case in results if case.case_id not in failing and _fails_an_assertion(case)]
     parts = [f"{plural(len(lower), 'case')} scored lower ({names_words(lower, 3)})"] if lower else []
     if lower and verdict.comparison is not None:
-        changes = ((name, verdict.comparison.metric(name)) for name in run.metrics)
-        fell = [(name, change) for name, change in changes if change is not None and change.gain < 0]
-        parts += [f"{name} {score(change.before, 3)} \u2192 {score(change.after, 3)}" for name, change in fell]
+        changes = ((info, verdict.comparison.metric(name)) for name, info in run.metrics.items())
+        fell = [(info, change) for info, change in changes if change is not None and change.gain < 0]
+        parts += [
+            f"{info.name} {metric_value(change.before, info)} \u2192 {metric_value(change.after, info)}"
+            for info, change in fell
+        ]
     parts += [f"{plural(len(failing), 'case')} failed ({names_words(failing, 3)})"] if failing else []
     parts += [f"{len(still)} still failing ({names_words(still, 3)})"] if still else []
     failed = sum(gate.state == "failed" for gate in verdict.gates)

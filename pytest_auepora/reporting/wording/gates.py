@@ -11,7 +11,7 @@ from ...core.run import MetricInfo, Run
 from ...regression.outcomes import HAS_NUMBER, PASS_RATE, GateOutcome, Interval, Note, Test
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
-from ..numbers import number, plural
+from ..numbers import number, places_of, plural
 from .changes import by_reason, metrics_text, unpaired_text
 
 MOST_OPEN = 12
@@ -198,7 +198,7 @@ def _values_text(gate: GateOutcome) -> str:
     if gate.before is None or gate.value is None:
         return ""
     clusters = gate.test.clusters if gate.test is not None else gate.interval.clusters if gate.interval else gate.n
-    before, value = (f"{v:.4f}" for v in (gate.before, gate.value))
+    before, value = (f"{v:.{places_of(v, 4)}f}" for v in (gate.before, gate.value))
     return f"{before} → {value} over {cases_text(gate.n, clusters)}"
 
 

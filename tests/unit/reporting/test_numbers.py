@@ -137,3 +137,21 @@ def test_metrics_are_shown_in_their_unit() -> None:
     assert numbers.metric_value(None, infos["mean_latency"]) == "n/a"
     assert numbers.metric_change(0.25, infos["mean_latency"]) == "+250 ms"
     assert numbers.metric_change(-0.25, infos["recall@5"]) == "-0.250"
+
+
+@pytest.mark.parametrize(
+    ("cost", "text"),
+    [
+        (0.0, "0.000"),
+        (0.0000264, "0.0000264"),
+        (0.000317, "0.000317"),
+        (0.0704, "0.0704"),
+        (1.5, "1.500"),
+        (250, "250.0"),
+    ],
+)
+def test_costs_have_three_digits_that_count(cost: float, text: str) -> None:
+    infos = infos_of(["mean_cost", "recall@5"])
+    assert numbers.metric_value(cost, infos["mean_cost"]) == text
+    assert numbers.metric_change(-0.000011, infos["mean_cost"]) == "-0.0000110"
+    assert numbers.metric_value(0.0000264, infos["recall@5"]) == "0.000"
