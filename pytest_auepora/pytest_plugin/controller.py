@@ -465,7 +465,7 @@ def _leave_unjudged(verdict: Verdict) -> None:
 
 
 def _failed(message: str) -> SuiteOutcome:
-    return SuiteOutcome("failed", message, [])
+    return SuiteOutcome("failed", [message], [])
 
 
 def _test_reports(

@@ -188,11 +188,12 @@ class Running:
         A failed set-up is an errored case, and so is one that somebody ended before it was measured, as pytest-timeout.
         """
         is_case = CASE in item.stash
-        if failed := SUITE in item.stash and call.when == "call" and call.excinfo is not None:
+        failed = call.excinfo if SUITE in item.stash and call.when == "call" else None
+        if failed is not None:
             begin_at_case(cast("pytest.Function", item), call)
         report = yield
-        if failed:
-            show_headline(report)
+        if failed is not None:
+            show_headline(report, failed.value)
         if call.excinfo is not None and self._session.project.redact is not None and _is_ours(item):
             hide_frames(item.config, report, call.excinfo.value)
         if is_case and not report.passed:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
 from textwrap import fill
 from traceback import walk_tb
 from types import TracebackType
@@ -23,24 +22,39 @@ if TYPE_CHECKING:
     from ..regression.outcomes import GateOutcome, Note
     from ..reporting.terminal.layout import Line
 
+_HEADLINE = "auepora_headline"
+"""Attribute of a failure: its first line, however long."""
+
 
 def fail_case(config: pytest.Config, finished: FinishedCase, metrics: Mapping[str, MetricInfo]) -> None:
     """Fail the test of a case, in a text as wide as the terminal; what all cases share is in the summary."""
     __tracebackhide__ = True
-    from ..reporting.terminal.failure import failure_text
+    from ..reporting.terminal.failure import failure_headline, failure_text
 
-    text = failure_text(
-        finished.result, finished.comparison, metrics, width=terminal_width(config), ascii_only=is_ascii(), shapes=False
-    )
-    pytest.fail(text, pytrace=False)
+    shown = finished.result, finished.comparison, metrics
+    text = failure_text(*shown, width=terminal_width(config), ascii_only=is_ascii(), shapes=False)
+    fail(text, failure_headline(*shown, ascii_only=is_ascii()))
+
+
+def fail(text: str, headline: str) -> None:
+    """Fail the running test with *text*; where pytest lists failures, *headline* stands for it."""
+    __tracebackhide__ = True
+    failure = pytest.fail.Exception(text, pytrace=False)
+    setattr(failure, _HEADLINE, headline)
+    raise failure
 
 
 class SuiteOutcome(NamedTuple):
-    """The outcome of a test `suite`, its text, and a line for each gate, for JUnit."""
+    """The outcome of a test `suite`, the lines of its text, and a line for each gate, for JUnit."""
 
     state: Literal["passed", "failed", "skipped"]
-    text: str
+    lines: list[str]
     properties: list[tuple[str, object]]
+
+    @property
+    def text(self) -> str:
+        """All lines."""
+        return "\n".join(self.lines)
 
 
 def outcome_of(run: Run, gates: Sequence[GateOutcome], notes: Sequence[Note]) -> SuiteOutcome:
@@ -49,10 +63,10 @@ def outcome_of(run: Run, gates: Sequence[GateOutcome], notes: Sequence[Note]) ->
         (printable(f"auepora.gate.{gate_title(gate)}"), harmless(gate_line(gate, run, notes))) for gate in gates
     ]
     if failed := [gate for gate in gates if gate.state == "failed"]:
-        return SuiteOutcome("failed", harmless(suite_failure(run, failed, notes)), properties)
+        return SuiteOutcome("failed", [*map(harmless, suite_failure(run, failed, notes))], properties)
     if all(gate.state == "not judged" for gate in gates):
-        return SuiteOutcome("skipped", printable(unjudged(gates, run)), properties)
-    return SuiteOutcome("passed", "", properties)
+        return SuiteOutcome("skipped", [printable(unjudged(gates, run))], properties)
+    return SuiteOutcome("passed", [], properties)
 
 
 def terminal_width(config: pytest.Config) -> int:
@@ -101,13 +115,11 @@ def below_pytest(traceback: TracebackType | None) -> TracebackType | None:
     return below
 
 
-def show_headline(report: pytest.TestReport) -> None:
-    """Let the one-line message of a failed case be its headline: in CI pytest lists the whole message once more."""
-    crash = getattr(report.longrepr, "reprcrash", None)
-    if crash is None or not isinstance(message := getattr(crash, "message", None), str):
-        return
-    first, *others = message.split("\n")
-    crash.message = " ".join([first, *(line.strip() for line in takewhile(lambda line: line.startswith("  "), others))])
+def show_headline(report: pytest.TestReport, error: BaseException) -> None:
+    """Let the message of what `fail` failed be its headline: in CI pytest lists the whole message once more."""
+    crash, headline = getattr(report.longrepr, "reprcrash", None), getattr(error, _HEADLINE, "")
+    if crash is not None and headline:
+        crash.message = f"{type(error).__name__}: {headline}"
 
 
 def hide_frames(config: pytest.Config, report: pytest.TestReport, error: BaseException) -> None:

@@ -17,7 +17,7 @@ from .asking import AnswerSource, source_for
 from .compat import fixture_definitions, fixtures_only_for, is_worker
 from .items import keep_further
 from .keys import CASE, CORPUS, SYSTEM
-from .output import wrapped
+from .output import fail, wrapped
 from .session import SUITE, AueporaSession, SuiteVariant
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _report(item: pytest.Item, outcome: SuiteOutcome | None) -> None:
     if outcome.state == "skipped":
         pytest.skip(outcome.text)
     if outcome.state == "failed":
-        pytest.fail(wrapped(item.config, outcome.text), pytrace=False)
+        fail(wrapped(item.config, outcome.text), outcome.lines[0])
 
 
 class SuiteItems:

@@ -27,6 +27,19 @@ _MOST_WANTED = 6
 _LEAST_LABEL = 7  # columns of a document's label next to the note on its rank
 
 
+def failure_headline(
+    result: CaseResult,
+    comparison: CaseComparison | None,
+    metrics: Mapping[str, MetricInfo],
+    *,
+    ascii_only: bool = False,
+) -> str:
+    """Return the diagnosis of a failed or errored case in one line."""
+    diagnosis = diagnose(result, comparison, metrics)
+    text = diagnosis_text(diagnosis, as_shown(result), metrics) if diagnosis is not None else ""
+    return printable(text, ascii_only=ascii_only)
+
+
 def failure_text(
     result: CaseResult,
     comparison: CaseComparison | None,

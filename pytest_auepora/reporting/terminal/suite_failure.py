@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from ...regression.outcomes import GateOutcome, Note
 
 
-def suite_failure(run: Run, failed: Sequence[GateOutcome], notes: Sequence[Note]) -> str:
-    """Return why the test of a suite failed: the gates that *failed*, each with the cases that cost most."""
+def suite_failure(run: Run, failed: Sequence[GateOutcome], notes: Sequence[Note]) -> list[str]:
+    """Return why the test of a suite failed, in lines: the gates that *failed*, each with the cases that cost most."""
     lines = []
     if len(failed) > 1:
         lines.append(f"{len(failed)} gates failed: {', '.join(map(gate_title, failed))}")
@@ -23,7 +23,7 @@ def suite_failure(run: Run, failed: Sequence[GateOutcome], notes: Sequence[Note]
         lines.append(f"{place}: {gate_sentence(gate, run, notes)}{_owner(gate)}")
         if gate.costliest:
             lines.append(f"cases that cost most: {', '.join(gate.costliest)}")
-    return "\n".join(lines)
+    return lines
 
 
 def gate_line(gate: GateOutcome, run: Run, notes: Sequence[Note]) -> str:
