@@ -39,7 +39,7 @@ class Progress:
 
         self._bar = tqdm(
             total=total, unit=f" {unit}", file=file or sys.stderr, dynamic_ncols=columns is None, leave=False,
-            desc=description or None, ncols=columns, miniters=1,
+            desc=description or None, ncols=columns, miniters=1, position=None if file is None else 0,
             mininterval=0.1 if total is None or total > _FEW else 0,
         )  # fmt: skip
 

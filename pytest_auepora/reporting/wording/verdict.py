@@ -261,10 +261,28 @@ def next_steps(run: Run, verdict: Verdict, html: str | None = None) -> list[str]
         steps += [*_if_nothing_changed(verdict), *_if_it_varies(run), _if_intended(verdict)]
         if word == "mixed" and verdict.improved_cases:
             steps.append(_ACCEPT_BETTER.replace("got better", "of the rest some got better"))
+    elif _would_be_still_failing(run, verdict):
+        steps.append(
+            "no baseline yet: mend these cases, or accept what the system does now with `pytest --auepora-update`: "
+            "they are *still failing* then, and only what gets worse is red"
+        )
     if html is None and (is_worse or not steps):
         shows = " shows each case beside its baseline" if is_worse else ""
         html = f"`pytest --auepora-report html:report.html`{shows}"
     return [*steps, f"look closer: {html}"] if html else steps
+
+
+def _would_be_still_failing(run: Run, verdict: Verdict) -> bool:
+    """Whether the first run of a suite is red by broken assertions alone, so that an update makes it green."""
+    failing = [case for case in run.cases.values() if case.failures]
+    return (
+        verdict.baseline_note.state == "none"
+        and run.is_full
+        and bool(failing)
+        and not any(gate.state == "failed" for gate in verdict.gates)
+        and not any(case.must_pass for case in failing)
+        and all(finding.kind == "assertion" for case in failing for finding in case.failures)
+    )
 
 
 _ACCEPT_BETTER = (

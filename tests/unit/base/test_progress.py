@@ -54,3 +54,18 @@ def test_what_comes_at_once_is_shown_at_once(monkeypatch: pytest.MonkeyPatch) ->
         for _ in range(8):
             bar.done()
         assert "8/64" in terminal.getvalue(), "the next ones may take a minute"
+
+
+def test_bars_in_a_file_of_their_own_do_not_move_its_cursor() -> None:
+    """Whoever gives the file knows its place; two bars at once would climb up the screen."""
+    below = io.StringIO()
+    bars = [Progress("calls", show=False) for _ in range(2)]
+    for bar in bars:
+        bar.start("calls", 3, "asking", file=below, columns=60)
+    for bar in bars:
+        bar.done()
+    for bar in bars:
+        bar.__exit__()
+    assert "1/3" in below.getvalue()
+    assert "\x1b[A" not in below.getvalue()
+    assert "\n" not in below.getvalue()

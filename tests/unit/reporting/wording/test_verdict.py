@@ -149,6 +149,25 @@ def test_a_run_that_its_anchor_fails_needs_a_new_anchor(regressed: list[str], wo
     assert any(f"`pytest --auepora-update{words}`" in step for step in next_steps(run, verdict))
 
 
+def first_run(**changes: Any) -> tuple[Run, Verdict]:
+    run = run_of([replace(CASES[0], answer="Within 14 days.", **changes), *CASES[1:]])
+    verdict = verdict_of(run)
+    verdict.baseline_note = BaselineNote("none")
+    return run, verdict
+
+
+def test_a_first_run_whose_assertions_fail_says_how_to_begin() -> None:
+    assert next_steps(*first_run())[0].startswith(
+        "no baseline yet: mend these cases, or accept what the system does now"
+    )
+    run, verdict = first_run()
+    verdict.gates.append(GateOutcome("threshold", "failed", "recall@1"))
+    assert len(next_steps(run, verdict)) == 1, "an update would not make it green"
+    run, verdict = first_run()
+    run.cases["case-00"].must_pass = True
+    assert len(next_steps(run, verdict)) == 1
+
+
 def test_who_has_the_html_report_is_not_told_to_make_one() -> None:
     run = run_of(CASES)
     verdict = verdict_of(run, {"token_f1": {"max": 0.5}})
