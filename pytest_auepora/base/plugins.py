@@ -8,7 +8,7 @@ everywhere else in one of this module, beside what `offer` names.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module, metadata
 from importlib.util import module_from_spec, spec_from_file_location
@@ -18,6 +18,7 @@ from typing import Any
 from pluggy import PluginManager
 
 from ..errors import AueporaError
+from .text import shorten
 
 GROUP = "auepora"
 """The entry point group of packages with hooks."""
@@ -53,6 +54,22 @@ _active = _Active()
 def ask(hook: str, **arguments: Any) -> Any:
     """Return what the hook *hook* returns: a list, or the first answer where its specification says so."""
     return getattr(_manager().hook, hook)(config=_active.config, **arguments)
+
+
+def offers_of(hook: str) -> dict[str, Any]:
+    """Return what all who have the hook *hook* offer by name, of one name what was offered first.
+
+    Raises:
+        AueporaError: it raises, or returns no mapping.
+    """
+    found: dict[str, Any] = {}
+    with errors_of(hook, AueporaError):
+        answers = ask(hook)
+    for answer in answers:
+        if not isinstance(answer, Mapping):
+            raise AueporaError(f"{hook} returned {shorten(repr(answer), 80)}: expected a mapping of names")
+        found = {**answer, **found}
+    return found
 
 
 def is_implemented(hook: str) -> bool:

@@ -29,7 +29,7 @@ class ProjectHooks:
     def __init__(
         self,
         root: Path | None = None,
-        raised: tuple[type[BaseException], ...] = (Exception,),
+        raised: tuple[type[BaseException], ...] = (Exception, SystemExit),
         passed: tuple[type[BaseException], ...] = (),
     ) -> None:
         self._root, self._raised, self._passed = root or Path.cwd(), raised, passed

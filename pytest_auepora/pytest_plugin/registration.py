@@ -43,7 +43,7 @@ def _start_session(config: pytest.Config, options: Options, replay: Replay | Non
     hooks_in_use = ExitStack()
     hooks_in_use.enter_context(in_use(config.pluginmanager, config))
     config.add_cleanup(hooks_in_use.close)
-    raised = Exception, pytest.fail.Exception, pytest.skip.Exception
+    raised = Exception, SystemExit, pytest.fail.Exception, pytest.skip.Exception
     project_hooks = ProjectHooks(config.rootpath, raised, (pytest.exit.Exception,))
     progress = Progress("judged scores", show=False)  # `RunProgress` shows it, or calls in its place
     judge_lookahead = JudgeLookahead(options.concurrency, progress)

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ...base.plugins import ask
+from ...base.plugins import offers_of
 from ...base.text import unknown_name
 from ..golden.model import GoldenSuite
 from .golden import as_imported
@@ -49,10 +49,7 @@ FORMATS = {
 
 def formats() -> Mapping[str, Format | Importer]:
     """Return all formats by name; none of another package replaces one of this."""
-    known: dict[str, Format | Importer] = dict(FORMATS)
-    for offered in filter(None, ask("pytest_auepora_importers")):
-        known = {**offered, **known}
-    return known
+    return {**offers_of("pytest_auepora_importers"), **FORMATS}
 
 
 def import_cases(path: str | Path, fmt: str, **options: Any) -> ImportedSuite:

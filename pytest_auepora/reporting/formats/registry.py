@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...base.plugins import ask
+from ...base.plugins import offers_of
 from ...base.text import did_you_mean
 from ...errors import AueporaError
 
@@ -33,10 +33,7 @@ _BY_SUFFIX = {
 
 def formats() -> Mapping[str, str | Callable[[Report], str]]:
     """Return all formats by name, those of other packages as the function; none replaces one of this package."""
-    known: dict[str, str | Callable[[Report], str]] = dict(FORMATS)
-    for offered in filter(None, ask("pytest_auepora_report_formats")):
-        known = {**offered, **known}
-    return known
+    return {**offers_of("pytest_auepora_report_formats"), **FORMATS}
 
 
 class Target(NamedTuple):

@@ -14,6 +14,7 @@ HOOKS = {"redact": "result", "run_finished": "run"}
 ERRORS = {
     "KeyError": "raise KeyError('hunter2')",
     "ZeroDivisionError": "return 1 / 0",
+    "SystemExit": "import sys; sys.exit(0)",
     "Failed": "import pytest; pytest.fail('hunter2')",
     "Skipped": "import pytest; pytest.skip('hunter2')",
     "RecursionError": "return pytest_auepora_{name}({argument})",
@@ -59,6 +60,17 @@ def test_a_run_is_stored_once_whatever_hook_raises_after_it(project: Example) ->
     project.conftest("\n\n@pytest.hookimpl(trylast=True)\ndef pytest_auepora_run_finished(run):\n    raise KeyError\n")
     assert project.run().ret == 1
     assert len(store(project).runs()) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [("raise KeyError('x')", ": KeyError: 'x'"), ("return 5", " returned 5: expected a mapping of names")],
+)
+def test_formats_that_nobody_can_offer_are_told(project: Example, body: str, told: str) -> None:
+    project.conftest(f"\n\ndef pytest_auepora_report_formats():\n    {body}\n")
+    result = project.run(*REPORTS)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert f"--auepora-report: pytest_auepora_report_formats{told}" in str(result.stderr)
 
 
 def test_an_exit_is_no_mistake(project: Example) -> None:

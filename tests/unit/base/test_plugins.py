@@ -94,6 +94,22 @@ def test_a_package_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPa
         plugins.ask("pytest_auepora_importers")
 
 
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("raise ZeroDivisionError('x')", "pytest_auepora_importers: ZeroDivisionError: x"),
+        ("return 5", "pytest_auepora_importers returned 5: expected a mapping of names"),
+        ("return ['csv']", r"returned \['csv'\]: expected a mapping"),
+    ],
+)
+def test_what_is_no_offer_names_the_hook(tmp_path: Path, answer: str, told: str) -> None:
+    (tmp_path / "auepora_wrong.py").write_text(f"def pytest_auepora_importers():\n    {answer}\n")
+    plugins.offer(lambda: [str(tmp_path / "auepora_wrong.py")])
+    with pytest.raises(AueporaError, match=told):
+        plugins.offers_of("pytest_auepora_importers")
+    assert plugins.offers_of("pytest_auepora_report_formats") == {}
+
+
 def test_a_module_that_a_project_names_wrongly_is_named() -> None:
     plugins.offer(lambda: ["not_there.py"])
     with pytest.raises(
