@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ...core.document_forms import FORBIDDEN_DOCS
 from ...core.findings import Value
 from ...core.run import CaseResult, MetricInfo, Run
 from ...core.scoring import Score
@@ -22,8 +23,8 @@ from ..relevant_docs import grade_of, relevant_docs, score_texts, source_text
 from ..text import printable
 from ..wording.cases import details_text, repeat_text
 from ..wording.cause import case_cause_text
-from ..wording.checks import advisory_lines, problem_lines, still_failing_lines
-from ..wording.notes import flaky_text
+from ..wording.checks import advisory_lines, evidence_lines, fault_lines, still_failing_lines
+from ..wording.notes import case_spending_text, case_usage_text, flaky_text
 from ..worst_repeat import as_shown
 
 MOST_HITS = 20  # shown of a ranking; relevant ones further down are shown as well
@@ -49,7 +50,8 @@ def case_details(
     details = {
         "where": safe_text(case.where),
         "owner": safe_text(run.owner),
-        "problems": [safe_text(line) for line in problem_lines(case, run.metrics)],
+        "problems": [safe_text(line) for line in fault_lines(case, run.metrics)],
+        "evidence": [safe_text(line) for line in evidence_lines(case)],
         "still": [safe_text(line) for line in still_failing_lines(case, run.metrics)],
         "advice": [safe_text(line) for line in advisory_lines(case, run.metrics)],
         "cause": _cause(case, run, verdict),
@@ -59,6 +61,9 @@ def case_details(
             for turn in case.expected.get("chat_history") or ()
         ],
         "expected": _expected(shown),
+        "leaks": [safe_text(name) for name in shown.scores["no_leak"].details.get("leaked", ())]
+        if "no_leak" in shown.scores
+        else [],
         "docs": [[safe_text(d.label), d.grade, d.rank, d.before, d.known] for d in relevant_docs(shown, compared)],
         "cut": [max(cuts), safe_text(cuts[max(cuts)])] if cuts else [],  # the deepest
         "scores": [_score(n, s, compared, run.metrics.get(n), case) for n, s in shown.scores.items()],
@@ -117,6 +122,8 @@ def _expected(case: CaseResult) -> dict[str, Any]:
         out["expect"] = safe_text(expected["expect"])
     if references := [r for r in expected.get("references") or () if r]:
         out["references"] = [safe_text(r, keep_lines=True) for r in references]
+    if names := expected.get(FORBIDDEN_DOCS):
+        out["forbidden_docs"] = [safe_text(name) for name in names]
     details = case.scores["assertion_pass"].details if "assertion_pass" in case.scores else {}
     for key, details_key in (("must_contain", "missing"), ("forbidden", "forbidden_present")):
         if key in expected:
@@ -198,6 +205,10 @@ def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
         yield ["time", ", ".join(f"{safe_text(k).replace('_', ' ')} {seconds(v)}" for k, v in timings.items())]
     elif case.seconds:
         yield ["time", seconds(case.seconds)]
+    if text := case_spending_text(case):
+        yield ["system", text]
+    if text := case_usage_text(case):
+        yield ["judge", text]
     if flaky:
         yield ["flaky", safe_text(flaky)]
     if case.quarantine:

@@ -320,6 +320,21 @@ def spending_text(spending: Spending) -> str:
     return ", ".join(parts)
 
 
+def case_usage_text(case: CaseResult) -> str:
+    """Return what the judges of one case took, as `usage_text` has it; empty where none was asked."""
+    usages = {name: JudgeUsage(**usage) for name, usage in case.judge_usage.items()}
+    return usage_text(total_usage(usages)) if usages else ""
+
+
+def case_spending_text(case: CaseResult) -> str:
+    """Return what the system took for one case, as `spending_text` has it; empty where it reported nothing."""
+    if not case.system_usage:
+        return ""
+    from ...metrics.service.system_usage import total_spending
+
+    return spending_text(total_spending([case.system_usage]))
+
+
 def cost_text(cost: float) -> str:
     """Return a cost with up to six decimals."""
     return f"{cost:,.6f}".rstrip("0").rstrip(".")

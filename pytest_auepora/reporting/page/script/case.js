@@ -47,6 +47,7 @@ const lead = (row, one) => [
   one.cause ? make("div", { class: "cause" }, make("p", { dir: "auto" }, make("strong", null, "Why: "), one.cause[0]),
     one.cause.length > 1 ? make("dl", { class: "before-now" }, make("dt", null, "with the accepted documents"), make("dd", { dir: "auto" }, one.cause[1] || "(empty)")) : null) : null,
   one.problems ? make("ul", { class: "problems" }, one.problems.map((text) => make("li", null, mark(false, "failed: "), " ", coded(text)))) : null,
+  one.evidence ? make("ul", { class: "muted" }, one.evidence.map((text) => make("li", null, coded(text)))) : null,
   one.still ? make("ul", { class: "muted" }, one.still.map((text) => make("li", null, "still failing: ", coded(text)))) : null,
   row.said ? make("ul", null, row.said.map((text) => make("li", null, coded(text)))) : null,
   one.advice ? make("ul", { class: "muted" }, one.advice.map((text) => make("li", null, coded(text)))) : null,
@@ -72,7 +73,8 @@ const side = (title, kind, ...inside) => make("div", { class: `side ${kind}` }, 
 const rankings = (row, one, before) => {
   const docs = one.docs || [];
   const nothing = (ranking) => !ranking || !(ranking.hits || []).length;
-  if (!docs.length && nothing(one.now) && nothing(one.then)) return null;
+  const forbidden = (one.expected || {}).forbidden_docs || [];
+  if (!docs.length && !forbidden.length && nothing(one.now) && nothing(one.then)) return null;
   const missing = docs.filter((doc) => doc[2] === null && one.now.state !== "error");
   const ofBaseline = docs.some((doc) => doc[4]);
   const list = (ranking, old) => [
@@ -85,6 +87,10 @@ const rankings = (row, one, before) => {
     sides(one.then ? side(`Before: ${before}`, "old", list(one.then, true)) : null,
       side("This run", "new", list(one.now, false), missing.length ? make("ul", { class: "hits" }, missing.map(missedItem)) : null)),
     ofBaseline && one.now.hits.length ? make("p", { class: "muted note" }, "Relevant documents move from their rank in what they are compared with.") : null,
+    forbidden.length ? [subtitle("Forbidden documents"), one.leaks
+      ? make("ul", { class: "problems" }, one.leaks.map((name) => make("li", null, mark(false, "returned: "), " ", make("bdi", null, name), " was returned")))
+      : one.now.state === "error" ? null : make("p", null, mark(true, "holds: "), " none was returned"),
+    make("p", { class: "muted" }, forbidden.join(", "))] : null,
     one.now.state === "error" && docs.length ? make("p", { class: "muted" }, `expected: ${docs.map((doc) => doc[0]).join(", ")}`) : null);
 };
 const missedItem = ([label, grade, , was, known]) => make("li", { class: "missed" }, make("span", { class: "rank" }, "–"),

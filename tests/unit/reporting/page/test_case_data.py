@@ -40,11 +40,33 @@ def test_an_opened_case_has_everything() -> None:
     recall = next(score for score in one["scores"] if score[0] == "recall@5")
     assert recall[:7] == ["recall@5", "0.000", "1.000", "-1.000", -1, ">= 0.5", False]
     assert ["time", "end to end 20 ms"] in one["facts"]
-    assert one["problems"]
+    assert one["problems"] == ["recall@5 0.000, wanted >= 0.5, fell from 1.00 (limit 0.5)"]
+    assert one["evidence"] == ["held in 2 of 2 accepted answers, failed 1 of 1 today"]
 
 
 def test_phrases_say_whether_they_hold() -> None:
     assert details("wrong-answer")["expected"]["must_contain"] == [["30 days", False]]
+
+
+def test_forbidden_documents_that_were_returned_are_named() -> None:
+    run = run_of([Case("a")])
+    case = run.cases["a"]
+    case.expected = {**case.expected, "forbidden_docs": ["salaries.md", "contracts.md"]}
+    case.scores["no_leak"] = Score("number", 0.0, details={"leaked": ["chunk-7 (salaries.md)"]})
+    told = case_details(case, run, verdict_of(run))
+    assert told["expected"]["forbidden_docs"] == ["salaries.md", "contracts.md"]
+    assert told["leaks"] == ["chunk-7 (salaries.md)"]
+
+
+def test_what_a_case_took_of_models_is_said() -> None:
+    run = run_of([Case("a"), Case("b")])
+    case = run.cases["a"]
+    case.system_usage = {"m": {"calls": 2, "input_tokens": 1200, "output_tokens": 80, "cost": 0.003}}
+    case.judge_usage = {"helpful": {"requests": 1, "prompt_tokens": 300, "completion_tokens": 20}}
+    facts = dict(case_details(case, run, verdict_of(run))["facts"])
+    assert facts["system"] == "2 model calls, 1,200 + 80 tokens, cost 0.003"
+    assert facts["judge"] == "1 request, 300 + 20 tokens"
+    assert {"system", "judge"}.isdisjoint(dict(case_details(run.cases["b"], run, verdict_of(run))["facts"]))
 
 
 def test_an_errored_case_keeps_its_trace_and_has_no_answer() -> None:
