@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from ..core.metrics_base import Metric
 from ..core.run import ComparableScore, Run
 from ..errors import BaselineError
 from ..evaluation.case_flow import CaseFlow, FinishedCase
-from ..evaluation.further import FurtherAnswers, drive
+from ..evaluation.further import FurtherAnswers, Steps, drive
 from ..evaluation.measure import Convert, judging_bar
 from ..evaluation.project_hooks import ProjectHooks
 from ..evaluation.replay import Answering
@@ -26,6 +26,7 @@ from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.registry import Registry
 from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor
+from ..regression.cause import Cause
 from ..regression.guards.calibration import standing_of
 from ..regression.guards.case_trial import Confirmed
 from ..regression.guards.coverage import metrics_without_numbers, nothing_compares
@@ -35,7 +36,16 @@ from ..regression.statistics.case_rule import MOST
 from ..regression.thresholds import PSEUDO_METRICS, Bound, Gate
 
 if TYPE_CHECKING:
+    from ..history.accepted import AcceptedTexts
     from ..regression.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What asks the system of an evaluation *again*; ``drive`` makes the calls."""
+
+    again: FurtherAnswers
+    drive: Callable[[Steps[Cause]], Cause]
 
 
 @dataclass(eq=False, repr=False)
@@ -51,6 +61,8 @@ class Evaluation:
         calibrations: the folder that says which judges may fail the run.
         anchor: the older baseline that small steps down add up against, if there is one.
         repeat: how often each case was asked.
+        asking: what asks the system again; None for recorded answers.
+        accepted: reads the accepted answers, where they are kept.
     """
 
     run: Run
@@ -63,6 +75,8 @@ class Evaluation:
     anchor: Anchor | None = None
     repeat: int = 1
     further: list[Run] = field(default_factory=list)
+    asking: Asking | None = None
+    accepted: Callable[[], AcceptedTexts | None] = lambda: None
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -94,6 +108,22 @@ class Evaluation:
     def advisory(self) -> Mapping[str, Advisory]:
         """The judged metrics that may not fail the run, and why not."""
         return standing_of(self.run.metrics, self.suite.policy, self.calibrations).advisory
+
+    def why(self) -> Cause:
+        """Ask the generator with the accepted documents, and return by which part the run is worse.
+
+        Once: the cause is part of the verdict from then on.  ``culprit`` is the part; ``refusal`` says why there is
+        none: recorded answers have no generator, and documents that nobody kept cannot be given.
+
+        Raises:
+            HistoryError: the accepted answers are there and cannot be read.
+        """
+        from ..cause.why import Question, find_cause
+
+        if self.verdict.cause is None and self.asking is not None:
+            question = Question(self.run, self.verdict, self.suite.cases, self.accepted(), looks=self.further)
+            self.verdict.cause = self.asking.drive(find_cause(question, self.asking.again))
+        return self.verdict.cause or Cause(refusal="no generator", detail="the answers were recorded")
 
     def __getitem__(self, name: str) -> ComparableScore:
         """Return the aggregate of metric *name*, errored cases counted as its worst value.
@@ -226,6 +256,14 @@ def evaluate(
             evaluation.run.add([finished.result])
         if is_live:
             evaluation.look_again(further, own_caller)
+
+    def drive_again(steps: Steps[Cause]) -> Cause:
+        with Caller(concurrency, timeout=timeout, coroutines=system.is_async) as asking:
+            return drive(steps, asking)
+
+    if is_live:
+        further.flow = replace(flow, progress=None)
+        evaluation.asking = Asking(further, drive_again)
     return evaluation
 
 
@@ -259,4 +297,11 @@ def open_evaluation(
     return Evaluation(
         blank_run(suite, metrics, variant), suite, metrics, accepted, note,
         calibrations=calibrations_of(suite, calibrations), anchor=anchor, repeat=repeat,
+        accepted=partial(_find_accepted, path, Path(suite.path)),
     )  # fmt: skip
+
+
+def _find_accepted(baseline: Path, golden: Path) -> AcceptedTexts | None:
+    from ..history.accepted import find_accepted
+
+    return find_accepted(baseline, golden)

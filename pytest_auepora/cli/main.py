@@ -28,6 +28,7 @@ COMMANDS = {
     "merge": "merge the baselines of two branches, as a merge driver of git",
     "comment": "put a JSON report on a pull request, as one comment that is updated",
     "score": "score recorded outputs against a golden file",
+    "why": "show by which part a run is worse, retrieval or generator",
     "repro": "write one file in which a failed case fails by itself",
     "mutate": "would this suite notice? break recorded answers on purpose, without a call",
     "check": "read golden files and say what is wrong with them",
@@ -43,7 +44,7 @@ COMMANDS = {
 _MODULES = {
     "import": "import_command",
     **{name: f"drafting.{name}" for name in ("draft", "review", "perturb")},
-    **{name: f"cause.{name}" for name in ("mutate", "repro")},
+    **{name: f"cause.{name}" for name in ("mutate", "repro", "why")},
 }
 """Commands whose modules are not called like them: ``import`` is a word of Python, others share a room."""
 

@@ -12,10 +12,11 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
+from urllib.parse import quote
 
-from ..base.files import is_there, refuse_pipe, write_atomically
+from ..base.files import is_there, refuse_pipe, shown_path, write_atomically
 from ..base.records import Free, Number, Place, Record, RecordError, read_record, record_text
 from ..core.case_texts import CaseTexts
 from ..core.metrics_base import AnswerPart
@@ -27,6 +28,7 @@ from ..evaluation.case_result import crop, source_key
 from ..metrics.ranking.gold import span_of
 from ..regression.baseline import Baseline, BaselineCase, read_baseline
 from .compare import as_run
+from .settings import journal_folder, project_place, project_root
 
 FORMAT: Literal[1] = 1
 SUFFIX = ".accepted.json.gz"
@@ -231,3 +233,25 @@ def accepted_run(baseline: Path, path: str = "") -> Run | None:
 def accepted_path(baseline: Path) -> Path:
     """Return where the accepted answers of the baseline at *baseline* lie beside it."""
     return baseline.with_suffix(SUFFIX)
+
+
+def kept_beside_history(folder: Path, golden: str, baseline: Path) -> Path:
+    """Return where the accepted answers of *baseline* lie below the *folder* of a history.
+
+    *golden* is the path of the golden file from the root of the project: other folders may have such a suite.
+    """
+    return folder / "accepted" / quote(PurePosixPath(golden).parent.as_posix(), safe="") / accepted_path(baseline).name
+
+
+def find_accepted(baseline: Path, golden: Path) -> AcceptedTexts | None:
+    """Return the accepted answers of *baseline*, those beside it first; None where the project keeps no history.
+
+    Raises:
+        HistoryError: they cannot be read.
+    """
+    if (beside := accepted_path(baseline)).exists():
+        return AcceptedTexts(beside)
+    if (place := project_place(golden.parent)) is None:
+        return None
+    root = project_root(golden.parent)
+    return AcceptedTexts(kept_beside_history(journal_folder(place, root), shown_path(golden, root), baseline))

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ..api.evaluation import Evaluation
+from ..api.evaluation import Asking, Evaluation
 from ..base.text import did_you_mean, unknown_name
 from ..core.run import CaseResult, ComparableScore, MetricInfo
 from ..errors import AueporaError, AueporaWarning, BaselineError, GoldenFileError
@@ -68,9 +68,12 @@ class Auepora:
             variant.blank_run(), suite.golden, suite.metrics, baseline, note,
             accepting=session.options.accepting, calibrations=suite.calibrations, anchor=variant.anchor,
             repeat=max((source.times(case) for case in suite.golden.cases), default=1),
+            accepted=lambda: variant.accepted_texts,
         )  # fmt: skip
         evaluation.run.provenance = dict(source.provenance)
         again = source.again(request.node, _corpus(request, session))
+        if not isinstance(source.system, Answering):
+            evaluation.asking = Asking(again, lambda steps: drive(steps, source.caller))
         plan = None if isinstance(source.system, Answering) else variant.update_plan(can_return=True)
         asked = [case.id for case in suite.golden.cases if case.skip is None]
         planned = len(asked) * evaluation.repeat if plan is None else plan.calls(asked)[0]

@@ -6,9 +6,8 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import quote
 
 import pytest
 
@@ -320,14 +319,13 @@ class SessionSuite:
 
     @cached_property
     def accepted_folder(self) -> Path | None:
-        """Where accepted answers are kept beside the history; None where nothing is, and no metric needs them."""
+        """The folder of the history, where accepted answers are kept; None where none are, and no metric needs them."""
         from ..history.settings import journal_folder
 
         place, keeps_any = self.session.options.history_place, self.session.options.keep.answers != 0
         if place is None or not (keeps_any or any(metric.against_accepted for metric in self.metrics.values())):
             return None
-        folder = quote(PurePosixPath(self.path).parent.as_posix(), safe="")  # other folders may have such a suite
-        return journal_folder(place, self.session.config.rootpath) / "accepted" / folder
+        return journal_folder(place, self.session.config.rootpath)
 
 
 @dataclass(eq=False, repr=False)
@@ -421,12 +419,14 @@ class SuiteVariant:
         Raises:
             HistoryError: they cannot be read.
         """
-        from ..history.accepted import AcceptedTexts, accepted_path
+        from ..history.accepted import AcceptedTexts, accepted_path, kept_beside_history
 
         path, folder = accepted_path(self.baseline_path), self.suite.accepted_folder
         if self.suite.session.options.keeps_texts or path.exists():
             return AcceptedTexts(path)
-        return AcceptedTexts(folder / path.name) if folder is not None else None
+        if folder is None:
+            return None
+        return AcceptedTexts(kept_beside_history(folder, self.suite.path, self.baseline_path))
 
     def _accepted_answers(self) -> Mapping[tuple[str, str], str]:
         if not any(metric.against_accepted for metric in self.suite.metrics.values()):

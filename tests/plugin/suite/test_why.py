@@ -176,3 +176,39 @@ def test_what_the_generator_raises_with_them_is_not_its_fault(pair: Example) -> 
     cause, said = why(pair)
     assert (cause["refusal"], cause["left_out"]) == ("raised", {"refund-window": "raised"})
     assert "cannot read it" in said
+
+
+TEST = """
+def test_shop(auepora):
+    run = auepora.evaluate("shop.golden.yaml")
+    cause = run.why()
+    assert cause is run.why()
+    assert (cause.culprit, cause.calls, cause.refusal) == {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("edits", "found"),
+    [((LESS,), ("retrieval", 1, "")), ((REFUSES,), ("generator", 0, "")), ((), (None, 0, "nothing worse"))],
+)
+def test_a_test_asks_by_run_why(pair: Example, edits: Any, found: Any) -> None:
+    for old, new in edits:
+        pair.edit(old, new, "conftest.py")
+    pair.write("test_shop.py", TEST.format(found))
+    result = pair.run("test_shop.py", auepora=False)
+    assert result.ret == 0, str(result.stdout)
+
+
+def test_evaluate_without_pytest_asks_as_well(pair: Example) -> None:
+    from pytest_auepora import evaluate
+
+    def found(query: str) -> list[dict[str, str]]:
+        return [{"id": "x", "text": f"nothing on {query}"}]
+
+    def said(query: str, documents: list[dict[str, str]]) -> str:
+        return documents[0]["text"] if documents else "I don't know."
+
+    cause = evaluate(pair.golden, (found, said)).why()
+    assert (cause.culprit, cause.left_out) == ("retrieval", {})
+    assert cause.calls == len(cause.cases) == 5
+    assert evaluate(pair.golden, lambda query: ("no idea", [])).why().refusal == "no generator"
