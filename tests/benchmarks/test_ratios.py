@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from cProfile import Profile
+from pathlib import Path
+from pstats import Stats
 from random import Random
 from statistics import median
+from typing import Any
 
 import pytest
 import yaml
 
+from pytest_auepora.api.evaluation import evaluate
 from pytest_auepora.io.source import Source
 from pytest_auepora.io.yaml.nodes import load_yaml
 from pytest_auepora.metrics.registry import Registry
@@ -55,6 +60,26 @@ def test_six_retrieval_metrics_cost_little_more_than_one() -> None:
         return timed(lambda: [metric.compute(samples, outputs) for metric in metrics[:n]])
 
     assert 1 / faster(lambda: cost(6), lambda: cost(1), rounds=5) <= 4.5
+
+
+def test_a_plain_case_pays_nothing_for_turns_leaks_and_usage(tmp_path: Path) -> None:
+    """Of the functions that it calls, one in a hundred at most looks whether there is any of these."""
+    golden = tmp_path / "plain.golden.yaml"
+    case = "  - {{id: c{0}, query: number {0}?, relevant_docs: [d1, d7], reference_answer: Within 30 days.}}\n"
+    golden.write_text("metrics: [recall@5, mrr@5, token_f1]\ncases:\n" + "".join(map(case.format, range(100))))
+    profile = Profile()
+    profile.runcall(evaluate, golden, _answer)
+    calls: dict[tuple[str, int, str], Any] = vars(Stats(profile))["stats"]
+    theirs = sum(counted[0] for (path, *_), counted in calls.items() if Path(path).stem in _FOR_OTHERS)
+    assert 0 < theirs <= sum(counted[0] for counted in calls.values()) / 100
+
+
+_FOR_OTHERS = ("conversation", "leaks", "model_calls", "reported_usage", "streams", "system_usage", "turns")
+"""Modules of what a plain case has not."""
+
+
+def _answer(_query: str, top_k: int) -> tuple[str, list[str]]:
+    return "Within 30 days of purchase.", [f"d{i}" for i in range(top_k)]
 
 
 def test_the_verdict_on_an_unchanged_run_is_cheap() -> None:
