@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from ..adapters.systems import System
+from ..base.pages import reference
 from ..core.conversation import AS, CHAT_HISTORY, PRINCIPAL
 from ..core.rag_interface import NOISE_DOCS
 from ..core.telemetry import with_resources
@@ -56,9 +57,10 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
 _HOW_TAKEN = {
     NOISE_DOCS: "has no context to put them into; return (retriever, generator) from the fixture, or say "
     "takes_noise_docs = True on a system that reads sample.labels['noise_docs']",
-    CHAT_HISTORY: "takes no earlier turns; give it a parameter chat_history, history, messages or sample",
-    PRINCIPAL: "is not told who asks; give it a parameter principal, metadata or sample",
+    CHAT_HISTORY: "takes no earlier turns; a function takes them as chat_history, history, messages or sample",
+    PRINCIPAL: "is not told who asks; a function is by a parameter principal, metadata or sample",
 }
+_PAGES = {NOISE_DOCS: "golden-files", CHAT_HISTORY: "conversations", PRINCIPAL: "permissions"}
 
 
 def _untaken(system: System, sample: EvaluationSample) -> str | None:
@@ -73,7 +75,9 @@ def _untaken(system: System, sample: EvaluationSample) -> str | None:
 
 def _refuse(system: System, key: str) -> Any:
     """Say why a case cannot be asked; without what *key* stands for it would be another question, and might pass."""
-    raise SystemShapeError(f"{AS if key == PRINCIPAL else key}: {system.name} {_HOW_TAKEN[key]}")
+    raise SystemShapeError(
+        f"{AS if key == PRINCIPAL else key}: {system.name} {_HOW_TAKEN[key]}: {reference(_PAGES[key])}"
+    )
 
 
 @dataclass(eq=False, repr=False)

@@ -56,9 +56,9 @@ def test_the_system_is_asked_and_its_random_numbers_are_seeded() -> None:
     [
         (
             EvaluationSample("one", "q", chat_history=[{"role": "user", "content": "hi"}]),
-            "^chat_history: .*turns; give",
+            "^chat_history: .*turns; a function takes them .*conversations",
         ),
-        (EvaluationSample("one", "q", labels={"as": "intern"}), "^as: .*give it a parameter principal"),
+        (EvaluationSample("one", "q", labels={"as": "intern"}), "^as: .*by a parameter principal.*permissions"),
         (EvaluationSample("one", "q", labels={"noise_docs": ["x"]}), "^noise_docs: .*no context to put them into"),
     ],
 )
