@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 from email import message_from_bytes
 from email.message import Message
 from pathlib import Path
@@ -62,6 +63,18 @@ def test_the_wheel_has_the_package_alone(wheel: ZipFile) -> None:
     assert {name.partition("/")[0] for name in wheel.namelist()} == {
         "pytest_auepora", f"pytest_auepora-{__version__}.dist-info"
     }  # fmt: skip
+
+
+def test_the_sdist_has_what_its_tests_read(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)], cwd=ROOT,
+                   check=True, capture_output=True)  # fmt: skip
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as sdist:
+        names = {name.partition("/")[2] for name in sdist.getnames()}
+    assert {"CONTRIBUTING.md", "CHANGELOG.md", ".ci/run", "conftest.py", "hatch_build.py", "action.yml"} <= names
+    folders = "tests", "example_suite", "docs", ".ci", ".github"
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".yml")]
+    assert {path.relative_to(ROOT).as_posix() for path in files} <= names
 
 
 def test_without_an_address_no_link_leads_nowhere(wheel: ZipFile) -> None:
