@@ -16,6 +16,7 @@ from ...errors import MetricError
 from ...metrics.judge.settings import critic_from_environment
 from ...metrics.judge.usage import Prices
 from ...metrics.registry import Registry
+from ...reporting.numbers import plural
 from ...reporting.wording.notes import usage_text
 from ..arguments import add_shared, existing_path
 from ..common import GOLDEN_ENDINGS, PASSED, UsageError, known_samples, registry_of
@@ -62,7 +63,8 @@ def run(args: argparse.Namespace) -> int:
     )  # fmt: skip
     n_wanted = sum(max(0, n) for n in drafting.missing.values())
     documents = len({passage.doc for passage in passages})
-    print(f"{documents} documents, {len(passages)} passages; {n_wanted} cases wanted:", end=" ")
+    found = f"{plural(documents, 'document')}, {plural(len(passages), 'passage')}"
+    print(f"{found}; {plural(n_wanted, 'case')} wanted:", end=" ")
     print(_price_text(drafting.price(), critic.prices if critic is not None else None))
     if critic is None or args.estimate or not n_wanted or not (args.yes or _confirm()):
         return PASSED
