@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -124,10 +126,44 @@ def rows(*, quick: bool) -> Iterator[Callable[[], Row]]:
             lambda: timed(lambda: [squad_f1(a, r) for r, a in pairs]), "the SQuAD evaluation",
         )  # fmt: skip
 
+    def stored() -> Row:
+        return opening(n_cases)
+
     loading.__doc__ = f"loading {n_cases:,} YAML cases with line numbers"
     rouge.__doc__ = f"ROUGE-1, -2 and -L, {n_pairs:,} pairs of 20 to 200 words"
     f1.__doc__ = f"token F1, {n_pairs:,} pairs"
-    yield from (loading, parsing, rouge, f1, case_retrieval, significance, verdict)
+    stored.__doc__ = f"the first screen of a stored run of {n_cases:,} cases"
+    yield from (loading, parsing, rouge, f1, case_retrieval, significance, verdict, stored)
+
+
+def opening(n: int) -> Row:
+    """the first screen of a stored run"""
+    import json
+
+    from pytest_auepora.api.evaluation import evaluate
+    from pytest_auepora.cli.view.content import run_page
+    from pytest_auepora.cli.view.library import Library
+    from pytest_auepora.history.store import HistoryStore
+    from pytest_auepora.regression.accept import Acceptance, accept
+
+    folder = golden(Path(tempfile.mkdtemp()), n)
+    path, baseline = folder / "bench.golden.yaml", folder / "baseline.json"
+    answers = json.loads((folder / "answers.json").read_text(encoding="utf-8"))
+    accept(baseline, evaluate(path, lambda query: tuple(answers[query])).run, Acceptance({"all"}))
+    seen = evaluate(path, lambda query: tuple(answers[query]), baseline=baseline)
+    store = HistoryStore(folder / "history.sqlite", folder)
+    run_id = store.add(seen.run, seen.verdict)
+    with closing(sqlite3.connect(folder / "history.sqlite")) as database:
+        rows = database.execute("SELECT result_json, compared_json FROM eval_query_results").fetchall()
+
+    def ours() -> float:
+        library = Library(store, folder, folder / "labels")  # a new one has read nothing yet
+        return timed(lambda: run_page(library, library.pair(run_id)))
+
+    return Row(
+        f"the first screen of a stored run of {n:,} cases", "<= 3", ours,
+        lambda: timed(lambda: [json.loads(text) for row in rows for text in row]), "json.loads of its rows",
+    )  # fmt: skip
 
 
 def case_retrieval(n: int = 20_000) -> Row:

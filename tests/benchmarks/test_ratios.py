@@ -19,7 +19,7 @@ from pytest_auepora.io.yaml.nodes import load_yaml
 from pytest_auepora.metrics.registry import Registry
 
 from .golden_loading import golden_text
-from .library_rows import scoring, text_pairs
+from .library_rows import opening, scoring, text_pairs
 from .measuring import timed
 
 pytestmark = pytest.mark.slow
@@ -116,3 +116,9 @@ def test_golden_files_are_read_faster_than_by_pyyaml() -> None:
         lambda: timed(lambda: yaml.load(source.text, yaml.CSafeLoader)),
     )
     assert 1 / faster(ours, pyyaml, rounds=9) < 0.6
+
+
+def test_a_stored_run_opens_for_little_more_than_its_json() -> None:
+    row = opening(500)
+    row.ours()
+    assert 1 / faster(row.ours, row.other) <= 4.5, "rows, texts and the run before are read when they are shown"
