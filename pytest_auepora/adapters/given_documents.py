@@ -6,13 +6,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+import time
+from collections.abc import Generator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any
 
+from ..core.model_calls import USAGE
+from ..core.rag_interface import NOISE_DOCS, noise_of, with_noise
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import NoGeneratorError
-from .systems import Generate, System
+from .systems import Generate, System, finish
 
 
 def generator_of(system: System) -> Generate:
@@ -48,6 +52,34 @@ def with_documents(system: System, documents: Sequence[RetrievedDocument]) -> Sy
         system.name, system.is_async, ainvoke if system.is_async else invoke, system.provenance, system.takes,
         documents=given,
     )  # fmt: skip
+
+
+def ask_with_noise(system: System, sample: EvaluationSample, top_k: int) -> Any:
+    """Ask *system*, then its generator again with the noise of *sample* among what was found; or return an awaitable.
+
+    The answer is that of the second call, the ranking and the time that of the first; the usage is that of both.
+
+    Raises:
+        NoGeneratorError: as `with_documents` does.
+    """
+    return finish(_noisy_steps(system, generator_of(system), sample, top_k))
+
+
+def _noisy_steps(
+    system: System, generate: Generate, sample: EvaluationSample, top_k: int
+) -> Generator[Any, Any, SystemOutputs]:
+    start = time.perf_counter()
+    found = system.as_outputs((yield system.invoke(sample, top_k)), None)
+    seconds = time.perf_counter() - start
+    context = with_noise(found.retrieved, sample, partial(RetrievedDocument, score=0.0, rank=0))
+    context = [replace(document, rank=rank) for rank, document in enumerate(context, 1)]
+    outputs = system.as_outputs((yield generate(sample, top_k, context)), None)
+    outputs.retrieved = found.retrieved
+    outputs.timings = {"end_to_end": seconds, **found.timings}
+    outputs.extra[NOISE_DOCS] = [document.doc_id for document in noise_of(sample)]
+    if usage := [*found.extra.get(USAGE, ()), *outputs.extra.get(USAGE, ())]:
+        outputs.extra[USAGE] = usage
+    return outputs
 
 
 @dataclass(eq=False, repr=False)

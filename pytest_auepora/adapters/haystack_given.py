@@ -36,6 +36,8 @@ class DocumentGivers:
             self.refusal = f"documents of {' and '.join(self._last)} go separate ways"
         elif not after[self._last[0]]:
             self.refusal = "it is a retriever alone"
+        elif beside := next(filter(None, (_sent_beside(pipeline, name) for name in names)), ""):
+            self.refusal = f"{beside} would be missing"
 
     @contextmanager
     def replaying(self, documents: Sequence[RetrievedDocument]) -> Iterator[None]:
@@ -65,6 +67,12 @@ class DocumentGivers:
                 if (real := getattr(instance, method, None)) is not None:
                     setattr(instance, method, _shadow_of(name, real, is_async=method == "run_async"))
                     self._shadowed.append((instance, method))
+
+
+def _sent_beside(pipeline: Any, name: str) -> str:
+    """Return what a component sends to others beside its documents: its name and that of the first such output."""
+    sockets = pipeline.graph.nodes[name]["output_sockets"]
+    return next((f"{name}.{key}" for key, socket in sockets.items() if key != "documents" and socket.receivers), "")
 
 
 def _shadow_of(name: str, real: Any, *, is_async: bool) -> Any:

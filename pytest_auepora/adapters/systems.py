@@ -180,7 +180,7 @@ def _generate_by(system: System, call: _Bound) -> None:
         given = form.given(documents)
         return (yield consume(lambda: call(sample, top_k, documents=given)))
 
-    system.invoke, system.generate = invoke, lambda *given: _finish(steps(*given))
+    system.invoke, system.generate = invoke, lambda *given: finish(steps(*given))
 
 
 def _takes_documents(fn: Callable[..., Any]) -> bool:
@@ -295,10 +295,10 @@ class _Pair:
         self.takes = self._call_retrieve.takes | self._call_generate.takes | {NOISE_DOCS}
 
     def invoke(self, sample: EvaluationSample, top_k: int) -> Any:
-        return _finish(self._run_steps(sample, top_k))
+        return finish(self._run_steps(sample, top_k))
 
     def generate(self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> Any:
-        return _finish(self._given_steps(sample, top_k, documents))
+        return finish(self._given_steps(sample, top_k, documents))
 
     # The steps yield what each part returns, awaitable or not; the caller sends back the awaited value.
 
@@ -353,13 +353,13 @@ class _Pair:
         return outputs
 
 
-def _finish(steps: Generator[Any, Any, SystemOutputs], value: Any = None) -> Any:
+def finish(steps: Generator[Any, Any, SystemOutputs], value: Any = None) -> Any:
     """Return the result of *steps*, or an awaitable of it from the first awaitable on that they yield."""
     try:
         result = steps.send(value)
     except StopIteration as stop:
         return stop.value
-    return read_result(result, functools.partial(_finish, steps))
+    return read_result(result, functools.partial(finish, steps))
 
 
 def _find_method(part: Any, name: str, part_name: str) -> Callable[..., Any]:

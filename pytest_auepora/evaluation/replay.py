@@ -11,6 +11,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from ..adapters.given_documents import ask_with_noise
 from ..adapters.systems import System
 from ..base.pages import reference
 from ..core.conversation import AS, CHAT_HISTORY, PRINCIPAL
@@ -47,6 +48,8 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
     if (key := _untaken(system, case.sample)) is not None:
         return partial(_refuse, system, key)
     fn: Callable[[], Any] = partial(system.invoke, case.sample, case.top_k)
+    if _has_noise(case.sample) and NOISE_DOCS not in system.takes:
+        fn = partial(ask_with_noise, system, case.sample, case.top_k)
     if seed is not None:
         from ..calls.seeding import derive_seed, seeded
 
@@ -63,12 +66,16 @@ _HOW_TAKEN = {
 _PAGES = {NOISE_DOCS: "golden-files", CHAT_HISTORY: "conversations", PRINCIPAL: "permissions"}
 
 
+def _has_noise(sample: EvaluationSample) -> bool:
+    return bool(sample.labels.get(NOISE_DOCS))
+
+
 def _untaken(system: System, sample: EvaluationSample) -> str | None:
     """Return what *sample* has that would not reach *system*; None where it all does."""
     labels, takes = sample.labels, system.takes
     if sample.chat_history and CHAT_HISTORY not in takes:
         return CHAT_HISTORY
-    if NOISE_DOCS in labels and labels[NOISE_DOCS] and NOISE_DOCS not in takes:
+    if _has_noise(sample) and NOISE_DOCS not in takes and system.generate is None:
         return NOISE_DOCS
     return PRINCIPAL if AS in labels and PRINCIPAL not in takes else None
 

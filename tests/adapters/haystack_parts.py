@@ -84,3 +84,12 @@ class PlainHistory:
     @component.output_types(answer=str)  # type: ignore[untyped-decorator]
     def run(self, query: str, history: list[dict[str, str]]) -> dict[str, Any]:
         return {"answer": f"{len(history)} {history[-1]['content'] if history else '-'} {query}"}
+
+
+@component
+class Prompted:
+    """Finds documents, and writes the prompt as well."""
+
+    @component.output_types(documents=list[Document], prompt=str)  # type: ignore[untyped-decorator]
+    def run(self, query: str) -> dict[str, Any]:
+        return {"documents": [], "prompt": query}

@@ -22,7 +22,7 @@ from pytest_auepora.core.types import RetrievedDocument
 from pytest_auepora.errors import NoGeneratorError
 
 from ..asking import SAMPLE, ask, ids
-from ..haystack_parts import KeepLast, Repeater
+from ..haystack_parts import KeepLast, Prompted, Repeater
 
 SPLIT = Document(content="YESTERDAY", id="y1", meta={"source_id": "s", "file_path": "a.md"}, score=0.7)
 OLD = [
@@ -112,9 +112,21 @@ def without_documents() -> Pipeline:
     return made
 
 
+def with_a_prompt_beside() -> Pipeline:
+    made = Pipeline()
+    made.add_component("front", Prompted())
+    made.add_component("llm", Repeater())
+    made.connect("front.prompt", "llm.prompt")
+    return made
+
+
 @pytest.mark.parametrize(
     ("make", "why"),
-    [(alone, "it is a retriever alone"), (without_documents, "none of its components gives documents")],
+    [
+        (alone, "it is a retriever alone"),
+        (without_documents, "none of its components gives documents"),
+        (with_a_prompt_beside, "front.prompt would be missing"),
+    ],
 )
 def test_others_are_refused(make: Any, why: str) -> None:
     with pytest.raises(NoGeneratorError, match=why):

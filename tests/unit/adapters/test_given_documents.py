@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from pytest_auepora.adapters.systems import System, as_system
 from pytest_auepora.core.rag_interface import Retriever, SimpleRAGSystem
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import NoGeneratorError, SystemShapeError
+from pytest_auepora.evaluation.replay import ask_case
+from pytest_auepora.io.golden.model import GoldenCase
 
 from .asking import SAMPLE, Finder, Writer, ask, find
 
@@ -120,3 +123,31 @@ def test_noise_of_the_case_stands_among_given_documents() -> None:
 def test_a_retriever_of_ours_gives_documents() -> None:
     system = as_system((Finder(), lambda query, documents: " | ".join(d.text for d in documents)))
     assert ask(with_documents(system, OLD)).response.text == "YESTERDAY | OLDER"
+
+
+NOISY = replace(SAMPLE, labels={"noise_docs": [{"id": "n1", "text": "NOISE"}]})
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_noise_reaches_a_generator_that_is_called_apart(is_async: bool) -> None:
+    given: list[list[str]] = []
+
+    def answer(query: str, documents: list[Any] | None = None) -> Any:
+        documents = [{"id": "right", "text": "RIGHT"}] if documents is None else documents
+        given.append([document["text"] for document in documents])
+        usage = {"prompt_tokens": 10 * len(documents), "completion_tokens": 1}
+        return {"answer": " ".join(given[-1]), "documents": documents, "usage": usage}
+
+    async def later(query: str, documents: list[Any] | None = None) -> Any:
+        return answer(query, documents)
+
+    system = as_system(later if is_async else answer)
+    raw = ask_case(system, GoldenCase(NOISY))()
+    outputs = system.as_outputs(asyncio.run(raw) if is_async else raw, 1.0)
+    assert given[0] == ["RIGHT"]
+    assert sorted(given[1]) == ["NOISE", "RIGHT"]
+    assert "NOISE" in outputs.response.text
+    assert [r.doc.doc_id for r in outputs.retrieved] == ["right"], "what was retrieved stays as it is"
+    assert outputs.extra["noise_docs"] == ["n1"]
+    assert [call["input_tokens"] for call in outputs.extra["usage"]] == [10, 20], "both calls were paid for"
+    assert outputs.timings["end_to_end"] < 1.0
