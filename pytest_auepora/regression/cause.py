@@ -151,15 +151,15 @@ def case_cause(cells: Cells, metrics: Mapping[str, MetricInfo]) -> CaseCause | N
     name = max(losses, key=lambda name: losses[name], default="")
     if not name or losses[name] <= _LEAST:
         return CaseCause("retrieval" if cells.fell else "neither", "", effects, cells.fell)
-    effect, noise = effects[name], _errors(columns[name])
-    of_generator = _loss(name, effect.accepted, effect.swapped, metrics)
-    of_retrieval = _loss(name, effect.swapped, effect.now, metrics)
-    least = max(_LEAST, _SHARE * losses[name])
-    guilty = _culprit(
-        of_generator > max(least, _ERRORS * noise[0] / _width(name, metrics)),
-        of_retrieval > max(least, _ERRORS * noise[1] / _width(name, metrics)),
-    )
-    return CaseCause(guilty, name, effects, cells.fell)
+    guilty = [False, False]
+    for metric, column in columns.items():
+        if losses[metric] > max(_LEAST, _SHARE * losses[name]):
+            effect, width = effects[metric], _width(metric, metrics)
+            cells_of_parts = ((effect.accepted, effect.swapped), (effect.swapped, effect.now))
+            for i, (part, error) in enumerate(zip(cells_of_parts, _errors(column), strict=True)):
+                least = max(_LEAST, _SHARE * losses[metric], _ERRORS * error / width)
+                guilty[i] |= _loss(metric, *part, metrics) > least
+    return CaseCause(_culprit(*guilty), name, effects, cells.fell)
 
 
 def suite_cause(cause: Cause, run: Run, *, steady: bool, metrics: Mapping[str, MetricInfo]) -> Cause:
@@ -181,16 +181,16 @@ def suite_cause(cause: Cause, run: Run, *, steady: bool, metrics: Mapping[str, M
         for name, one in cause.metrics.items()
     }
     cause.metric = max(losses, key=lambda name: losses[name], default="")
-    generator_lost = retrieval_lost = False
-    if cause.metric and losses[cause.metric] > _LEAST:
-        one = cause.metrics[cause.metric]
-        total = _loss(cause.metric, one.effect.accepted, one.effect.now, metrics)
-        generator_lost, retrieval_lost = (
-            _is_guilty(cause.metric, part, total, metrics, steady=steady) for part in (one.generator, one.retrieval)
-        )
-    else:
+    if losses.get(cause.metric, 0.0) <= _LEAST:
         cause.metric = ""
-    cause.culprit = _culprit(generator_lost, retrieval_lost or bool(cause.retrieval))
+    guilty = [False, bool(cause.retrieval)]
+    for name, one in cause.metrics.items():
+        total = _loss(name, one.effect.accepted, one.effect.now, metrics)
+        share = _SUITE_SHARE if name == cause.metric else _SHARE  # metrics are many, and one may be enough by chance
+        if cause.metric and total > _LEAST:
+            for i, part in enumerate((one.generator, one.retrieval)):
+                guilty[i] |= _is_guilty(name, part, max(_LEAST, share * total), metrics, steady=steady)
+    cause.culprit = _culprit(*guilty)
     return cause
 
 

@@ -71,6 +71,16 @@ def test_assertions_and_errors_count() -> None:
     assert (found.effects["token_f1"].swapped, found.culprit) == (0.0, "generator")
 
 
+def test_each_part_may_cost_another_metric() -> None:
+    old, now, swapped = (
+        OneAnswer({"token_f1": value}, {"must_contain": held})
+        for value, held in ((0.9, True), (0.2, False), (0.2, True))
+    )
+    found = case_cause(Cells([old], [now], [swapped]), ANSWERED)
+    assert found is not None
+    assert found.culprit == "both"
+
+
 def test_where_the_answer_lost_nothing_retrieval_fell() -> None:
     found = case_cause(Cells(answers(0.9), answers(0.9), None, ("recall@1",)), ANSWERED)
     assert found is not None
