@@ -43,6 +43,31 @@ def test_a_threshold_over_nothing_measured_is_never_green(project: Example) -> N
     assert "nothing was measured" in str(result.stdout)
 
 
+UNLABELLED = """\
+suite: bare
+metrics: [{metrics}]
+cases:
+  - {{id: a, query: What is a refund?}}
+  - {{id: b, query: What is a warranty?}}
+"""
+
+
+@pytest.mark.parametrize("metrics", ["recall@3, mrr@3, token_f1", "refusal_correctness", "recall@3", "assertion_pass"])
+def test_a_suite_of_which_no_case_has_a_number_fails(project: Example, metrics: str) -> None:
+    project.golden.unlink()
+    project.write("bare.golden.yaml", UNLABELLED.format(metrics=metrics))
+    for args in (), ("--auepora-update",), ("--auepora-require-baseline",), ():
+        result = project.run("-W", "default", *args)
+        assert (result.ret, gates(result)[0]) == (1, "coverage")
+        assert f"no case has a number in {metrics}" in " ".join(str(result.stdout).split())
+
+
+def test_a_suite_of_times_alone_has_numbers(project: Example) -> None:
+    project.golden.unlink()
+    project.write("bare.golden.yaml", UNLABELLED.format(metrics="p95_latency"))
+    assert project.run("-W", "default").ret == 0
+
+
 def test_errors_count_as_worst_and_fail_the_error_gate(project: Example) -> None:
     project.when_asked("warehouse", "1 / 0")
     result = project.run()
