@@ -67,6 +67,7 @@ _OPENING = "|".join((
     rf"\bi{_UNABLE} (?:{_ANSWER}|{_GIVE}|(?:help|assist|see)\b)",
     # the material does not tell
     rf"\b{_MATERIAL} (?:\w+ ){{0,5}}{_NOT} (?:\w+ ){{0,2}}{_TELL}",
+    rf"\b(?:none|neither) of (?:the|these|my) (?:\w+ ){{0,2}}{_MATERIAL} (?:\w+ ){{0,3}}{_TELL}",
     rf"\b{_GIVEN_MATERIAL} (?:\w+ ){{0,5}}{_NOT} (?:\w+ ){{0,2}}{_HOLD}",
     rf"\b{_MATERIAL} (?:\w+ ){{0,5}}{_NOT} (?:\w+ ){{0,2}}{_HOLD} (?:{_MISSING}|{_ASKED})",
     rf"\b{_MATERIAL} (?:\w+ ){{0,5}}(?:lacks?|(?:has|have|contains?|provides?|gives?|includes?) (?:no|insufficient)) "

@@ -66,6 +66,8 @@ def test_phrases_are_looked_for_in_the_folded_text(text: str | None, refused: bo
         "That question is beyond the scope of my knowledge.",
         "This is outside the scope of the provided documents.",
         "Your question is out of scope.",
+        "None of the documents mention this.",
+        "Unfortunately, none of the retrieved passages say who the CEO is.",
     ],
 )
 def test_what_models_say_when_they_refuse(text: str) -> None:
@@ -87,6 +89,8 @@ def test_what_models_say_when_they_refuse(text: str) -> None:
         "Tax is not included in the price listed on this page.",
         "The text does not contain images.",
         "The documents do not have to be notarised.",
+        "None of the documents have to be notarised.",
+        "None of the plans mention a deadline, so there is none.",
         "The provided documents do not have to be signed.",
         "No results are available to answer before 9:00.",
         "No details are given to third parties.",
