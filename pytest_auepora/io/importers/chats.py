@@ -24,11 +24,15 @@ _OTHERS = frozenset({"system", "developer", "tool", "function", "context", "remo
 
 
 class Exchange(NamedTuple):
-    """A question, the turns before it in the form of golden files, and what the assistant said to it, if anything."""
+    """A question, the turns before it in the form of golden files, and what the assistant said to it, if anything.
+
+    ``weight`` is that of the answer: 0 where it is not to be learnt.
+    """
 
     query: str
     history: list[dict[str, str]]
     answer: str | None = None
+    weight: float = 1
 
 
 def is_messages(value: Any) -> bool:
@@ -42,10 +46,11 @@ def exchanges_of(messages: Sequence[Mapping[str, Any]], dropped: Dropped) -> lis
     """Return the questions of a conversation in their order; notes what is no turn of it."""
     turns = list(_turns(messages, dropped))
     out = []
-    for at, (role, text) in enumerate(turns):
+    for at, (role, text, _) in enumerate(turns):
         if role == "user":
-            after = turns[at + 1] if at + 1 < len(turns) else ("", "")
-            out.append(Exchange(text, [{r: t} for r, t in turns[:at]], after[1] if after[0] == "assistant" else None))
+            who, answer, weight = turns[at + 1] if at + 1 < len(turns) else ("", "", 1)
+            history = [{said_by: said} for said_by, said, _ in turns[:at]]
+            out.append(Exchange(text, history, answer if who == "assistant" else None, weight))
     return out
 
 
@@ -56,7 +61,7 @@ def messages_of(case: Mapping[str, Any]) -> list[dict[str, str]]:
     return [{"role": role, "content": text} for role, text in (*turns, ("user", case["query"]))]
 
 
-def _turns(messages: Sequence[Mapping[str, Any]], dropped: Dropped) -> Iterator[tuple[str, str]]:
+def _turns(messages: Sequence[Mapping[str, Any]], dropped: Dropped) -> Iterator[tuple[str, str, float]]:
     for message in messages:
         role, text = _role_of(message), _text_of(message, dropped)
         if role is None or role in _OTHERS:
@@ -64,7 +69,7 @@ def _turns(messages: Sequence[Mapping[str, Any]], dropped: Dropped) -> Iterator[
         elif not text.strip():
             dropped.add("a message without a text")
         else:
-            yield role, text
+            yield role, text, message.get("weight", 1)
 
 
 def _role_of(message: Any) -> str | None:

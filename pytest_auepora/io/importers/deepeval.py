@@ -51,7 +51,7 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         if "turns" in row:
             turns = list_cell(row["turns"], f"{place}, column turns")
             exchanges = exchanges_of(turns, dropped) if is_messages(turns) else []
-            query, history, said = exchanges[-1] if exchanges else Exchange("", [])
+            query, history, said, _ = exchanges[-1] if exchanges else Exchange("", [])
         if not isinstance(query, str) or not query.strip():
             is_scenario = "scenario" in row or "turns" in row
             dropped.add("a conversation without turns: there is no user simulator" if is_scenario

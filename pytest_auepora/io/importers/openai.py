@@ -7,7 +7,6 @@ data sets of evals).  Each turn of the assistant is the reference answer to the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +33,15 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         if not exchanges:
             dropped.add("a conversation without a question")
             continue
-        _add_cases(cases, row, number, exchanges, _unweighted(messages))
+        _add_cases(cases, row, number, exchanges)
     return ImportedSuite(cases)
 
 
-def _add_cases(cases: Cases, row: Row, number: int, exchanges: list[Exchange], unweighted: set[str]) -> None:
+def _add_cases(cases: Cases, row: Row, number: int, exchanges: list[Exchange]) -> None:
     name = next((row[key] for key in _IDS if row.get(key) not in (None, "")), None)
     metadata = {**mapping_or_empty(row.get("metadata")), **split_metadata(row, _KNOWN)}
     ideal: Any = row.get(_ANSWERS)
-    checked = [e for e in exchanges if e.answer is not None and e.answer not in unweighted]
+    checked = [e for e in exchanges if e.answer is not None and e.weight != 0]
     if ideal or not checked:
         checked = [*(e for e in checked if e is not exchanges[-1]), exchanges[-1]]
     several = len(checked) > 1
@@ -51,13 +50,8 @@ def _add_cases(cases: Cases, row: Row, number: int, exchanges: list[Exchange], u
         cases.add(
             f"{name}-{at}" if name is not None and several else name, exchange.query, chat_history=exchange.history,
             conversation=str(name if name is not None else f"conversation-{number}") if several else None,
-            reference_answer=answer if answer is ideal or answer not in unweighted else None, metadata=metadata,
+            reference_answer=answer if answer is ideal or exchange.weight != 0 else None, metadata=metadata,
         )  # fmt: skip
-
-
-def _unweighted(messages: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Return what the assistant said and should not have, as files for fine-tuning mark it."""
-    return {str(message.get("content")) for message in messages if message.get("weight") == 0}
 
 
 def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:

@@ -121,7 +121,7 @@ def _add_case(
     history: list[dict[str, str]] = []
     if messages is not None:  # the question stands behind them, or is the last of them
         exchanges = exchanges_of([*messages, *([{"role": "user", "content": query}] if query.strip() else [])], dropped)
-        query, history, _ = exchanges[-1] if exchanges else Exchange("", [])
+        query, history, *_ = exchanges[-1] if exchanges else Exchange("", [])
     if not query.strip():
         dropped.add(f"a test without one of the variables {', '.join(_QUERY_VARS)}")
         return

@@ -63,7 +63,7 @@ def _split_history(inputs: Any, dropped: Dropped) -> tuple[Any, list[dict[str, s
     question = _find_query(rest, {})
     asked = [{"role": "user", "content": question}] if question is not None else []
     exchanges = exchanges_of([*inputs[key], *asked], dropped)
-    query, history, _ = exchanges[-1] if exchanges else Exchange("", [])
+    query, history, *_ = exchanges[-1] if exchanges else Exchange("", [])
     return (rest if asked else {"query": query, **rest}), history
 
 

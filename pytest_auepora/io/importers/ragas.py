@@ -70,7 +70,7 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
             if not exchanges:
                 dropped.add("a conversation without a question, or not as JSON")
                 continue
-            query, history, said = exchanges[-1]
+            query, history, said, _ = exchanges[-1]
         if not isinstance(query, str) or not query.strip():
             dropped.add("a sample without a question")
             continue

@@ -34,6 +34,9 @@ def test_an_answer_without_weight_is_history_alone(tmp_path: Path) -> None:
     assert (case["id"], case["query"], case["reference_answer"]) == ("talk", "B?", "b")
     assert case["chat_history"][1] == {"assistant": "wrong"}
     assert "conversation" not in case
+    messages[1]["content"] = "b"
+    (case,) = imported(tmp_path, "openai", [{"messages": messages}]).cases
+    assert (case["query"], case["reference_answer"]) == ("B?", "b"), "the same words may be right later"
 
 
 def test_a_question_that_nobody_answered_is_a_case_alone(tmp_path: Path) -> None:
