@@ -93,7 +93,8 @@ def _runs_table(store: HistoryStore, runs: Sequence[StoredRun]) -> str:
     rows = []
     for stored in runs:
         word = words[stored.run_id]
-        remarks = [*([] if word == "not judged" else [word]), *([] if stored.complete else ["partial"])]
+        said = [] if word in ("not judged", stored.outcome) else [word]
+        remarks = [*said, *([] if stored.complete else ["partial"])]
         verdict = ", ".join([stored.outcome, *remarks, *([stored.origin["kind"]] if stored.origin else [])])
         texts = [stored.run_id, stored.started[:19].replace("T", " "), stored.title, verdict, f"{stored.cases}"]
         values = {name: value for name, (_, value) in measured[stored.run_id].items() if value is not None}

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.regression.outcomes import GateOutcome
 
 from ..history.recordings import said
 from ..reporting.builders import run_of, verdict_of
@@ -103,6 +104,18 @@ def test_what_is_said_of_each_run(shell: Shell, monkeypatch: pytest.MonkeyPatch)
     assert "failed, partial, replayed" in line
     assert line.split()[-1] == "abcdef12"
     assert "0.500" in line
+
+
+@pytest.mark.parametrize(("outcome", "told"), [("inconclusive", "inconclusive"), ("failed", "failed, inconclusive")])
+def test_outcome_and_word_are_said_once_where_alike(shell: Shell, outcome: str, told: str) -> None:
+    gate = GateOutcome("regression", "inconclusive", "mrr@10", word="inconclusive")
+    run = run_of([GOOD])
+    verdict = verdict_of(run)
+    verdict.gates.append(gate)
+    verdict.failed_cases = int(outcome == "failed")
+    HistoryStore(shell.path / FOLDER / "history.sqlite").add(run, verdict)
+    line = shell("runs").out.splitlines()[2]
+    assert f"  {told}  " in line
 
 
 @pytest.mark.parametrize(("cost", "told"), [(0.25, "0.25"), (None, "1,500 tokens")])
