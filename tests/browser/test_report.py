@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ..unit.reporting.builders import Case, baseline_of, run_of, verdict_of
 from ..unit.reporting.page.pages import BAD_ID
 from .reports import READY, axe_findings, evil, ids, long, opened, several, small, talk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-    from .reports import Show, Write
+    from .reports import Made, Show, Write
 
 
 @pytest.fixture
@@ -201,3 +202,15 @@ def test_no_barrier_that_axe_finds(show: Show, written: Write, name: str, theme:
         page = show(address + fragment, width=width, color_scheme=theme)
         page.wait_for_selector(READY)
         assert axe_findings(page) == [], fragment
+
+
+def test_a_run_that_passes_begins_with_what_still_fails(show: Show, written: Write) -> None:
+    def make() -> Made:
+        case = Case("a", answer="No idea.", labels={"must_contain": ["30 days"]})
+        baseline = baseline_of(run_of([case]))
+        run = run_of([case], baseline=baseline)
+        return [run], [verdict_of(run, baseline=baseline)], {}
+
+    page = show(written("still", make))
+    assert page.locator("h1 .word").inner_text() == "Passed, same"
+    assert page.locator(".worst h2").inner_text() == "Still failing"

@@ -123,7 +123,9 @@ def warm(library: Library) -> None:
 
 def _against_text(pair: Pair) -> str:
     other = pair.other_info
-    return f"against the run {other.run_id} of {other.title}, not its baseline" if other is not None else ""
+    return (
+        f"against the run {other.name or other.run_id} of {other.title}, not its baseline" if other is not None else ""
+    )
 
 
 def _comparison_notes(pair: Pair) -> Iterator[str]:

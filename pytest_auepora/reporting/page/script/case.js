@@ -90,7 +90,7 @@ const rankings = (row, one, before) => {
     forbidden.length ? [subtitle("Forbidden documents"), one.leaks
       ? make("ul", { class: "problems" }, one.leaks.map((name) => make("li", null, mark(false, "returned: "), " ", make("bdi", null, name), " was returned")))
       : one.now.state === "error" ? null : make("p", null, mark(true, "holds: "), " none was returned"),
-    make("p", { class: "muted" }, forbidden.join(", "))] : null,
+    make("p", { class: "muted" }, `not to be returned: ${forbidden.join(", ")}`)] : null,
     one.now.state === "error" && docs.length ? make("p", { class: "muted" }, `expected: ${docs.map((doc) => doc[0]).join(", ")}`) : null);
 };
 const missedItem = ([label, grade, , was, known]) => make("li", { class: "missed" }, make("span", { class: "rank" }, "–"),

@@ -52,7 +52,7 @@ const verdictOf = (data) => make("section", { class: `verdict is-${data.outcome.
 /* The cases to look at first: why, what was asked, the answer before and now, the scores. */
 const worstCard = (data, rows, details) => {
   const left = (data.counts.failed || data.counts.lost || 0) - rows.length;
-  return card("Worst cases", "worst", make("ol", null, rows.map((row, i) => make("li", null,
+  return card(rows.every((row) => row.kind === "still failing") ? "Still failing" : "Worst cases", "worst", make("ol", null, rows.map((row, i) => make("li", null,
     make("p", { class: "worst-head" }, link({ case: row.id }, { class: "worst-id" }, row.id), " ", states(row)),
     make("p", { class: "why", dir: "auto" }, row.why || "scored lower"),
     make("p", { class: "asked", dir: "auto" }, row.query || "(empty)"),
