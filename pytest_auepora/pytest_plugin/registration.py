@@ -132,7 +132,7 @@ def _register_controller(session: AueporaSession, collecting: Collecting, unread
         from .workers import Workers
 
         register(Workers(session), "auepora-workers")
-    if options.intents or options.anchoring or is_watched():
+    if options.intents or options.anchoring or options.why or is_watched():
         register(RunProgress(session), "auepora-progress")
     if options.suggest is not None:
         from .results.suggesting import Suggesting

@@ -80,7 +80,8 @@ class AueporaSession:
     ``suite_judge`` is the controller, None in a worker.  ``suite_items`` has the node ids of the tests `suite`, by
     file and configuration; ``unselected`` has these of suites whose cases were all selected, without the test `suite`.
     ``budget`` has the calls that may be made beside the first ones of the selected cases.  ``begin_bar`` is called with
-    a number of further calls and why they are made, where progress is shown, and returns what is called after each.
+    a number of further calls and why they are made, where progress is shown, and returns what is called after each;
+    ``say`` prints a line.
     """
 
     config: pytest.Config
@@ -97,6 +98,7 @@ class AueporaSession:
     unselected: set[tuple[str, str]] = field(default_factory=set)
     budget: CallBudget = field(default_factory=CallBudget)
     begin_bar: Callable[[int, str], Callable[[], object]] | None = None
+    say: Callable[[str], None] = lambda _: None
     running: pytest.Function = field(init=False)
     _suites: dict[Path, SessionSuite] = field(init=False, default_factory=dict)
     _foreign: set[str] = field(init=False, default_factory=set)  # files of other plugins

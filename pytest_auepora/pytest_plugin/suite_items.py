@@ -7,12 +7,14 @@ it.  Workers of pytest-xdist have none, as none of them sees all cases: there th
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ..adapters.systems import as_system
 from ..io.golden.names import SUITE_ITEM
+from ..reporting.numbers import plural
 from .asking import AnswerSource, source_for
 from .compat import fixture_definitions, fixtures_only_for, is_worker
 from .items import keep_further
@@ -116,7 +118,14 @@ def _explain(session: AueporaSession, question: Question, source: AnswerSource, 
     from ..cause.why import find_cause
 
     again = source.again(session.running, session.running.funcargs.get(CORPUS))
-    again.begin = session.begin_bar or again.begin
+    begin = session.begin_bar or again.begin
+
+    def said_before(calls: int, why: str) -> Callable[[], object]:
+        if calls:
+            session.say(f"auepora: --auepora-why takes {plural(calls, 'call')}: {why}")
+        return begin(calls, why)
+
+    again.begin = said_before
     question.verdict.cause = yield from find_cause(question, again)
 
 

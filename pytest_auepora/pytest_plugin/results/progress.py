@@ -60,7 +60,7 @@ class RunProgress:
         text = self._plan(filter(None, map(self._session.case_of, items)))
         if self._calls:
             self._session.answered = self._answered
-        self._session.begin_bar = self._begin
+        self._session.begin_bar, self._session.say = self._begin, self._say
         return text
 
     @pytest.hookimpl(optionalhook=True)
@@ -96,6 +96,13 @@ class RunProgress:
         if scores:
             text += f"\nauepora: {scores} scores by LLM judges, {more_scores or 'none'} of them again"
         return wrapped(self._config, text)
+
+    def _say(self, text: str) -> None:
+        """Print a line while a test runs."""
+        reporter: Any = self._config.pluginmanager.getplugin("terminalreporter")
+        if reporter is not None:
+            with _stderr_uncaptured(self._config):  # standard output as well
+                reporter.write_line(wrapped(self._config, text))
 
     def _begin(self, calls: int, why: str) -> Callable[[], object]:
         """Show a bar for so many further calls; return what counts them."""

@@ -144,6 +144,16 @@ def test_it_says_where_it_could_not_ask(pair: Example, args: tuple[str, ...], re
     assert why(pair, *args)[0]["refusal"] == refusal
 
 
+def test_calls_are_said_before_they_are_made(pair: Example) -> None:
+    pair.edit(*LESS, "conftest.py")
+    _, said = why(pair)
+    before, _, after = said.partition("auepora: --auepora-why takes 1 call: asking the generator")
+    assert "FAILURES" not in before
+    assert "why: retrieval" in after
+    pair.edit(*REFUSES, "conftest.py")
+    assert "--auepora-why takes" not in why(pair, "-o", "auepora_history=off")[1]
+
+
 def test_a_system_for_one_test_alone_is_not_asked(project: Example) -> None:
     project.system(PAIR, scope="function")
     project.accept()
