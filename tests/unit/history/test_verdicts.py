@@ -21,7 +21,7 @@ from pytest_auepora.regression.verdict import Verdict
 
 from ..reporting.builders import Case, baseline_of, run_of, verdict_of
 
-NUMBERS = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-3, 3)
+NUMBERS = st.floats(-1e300, 1e300) | st.integers(-3, 3)  # what `Number` of records holds
 CHANGES = st.builds(ScoreChange, NUMBERS, NUMBERS, NUMBERS, st.booleans())
 CASES = st.builds(
     CaseComparison, st.text(), st.just("unchanged"), st.dictionaries(st.text(), CHANGES),
