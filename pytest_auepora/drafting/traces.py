@@ -284,7 +284,7 @@ def _documents_of(spans: Sequence[Span], finders: Sequence[Span], kinds: Mapping
     told = [document for span in rerankers[-1:] or finders for document in _documents_in(span)]
     if not told:
         told = next((found for span in spans if (found := _documents_given(span))), [])
-    return list({(document.id, document.text): document for document in reversed(told)}.values())[::-1]
+    return list({(document.id, document.text): document for document in told}.values())
 
 
 def _documents_in(span: Span) -> Iterator[TraceDocument]:

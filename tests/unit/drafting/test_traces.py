@@ -128,7 +128,8 @@ def test_retrievers_side_by_side_both_count_and_those_inside(tmp_path: Path) -> 
         tmp_path, span("1", input__value="Q"),
         span("2", "1", start=1, retrieval__documents__0__document__id="a", **found),
         span("3", "2", start=2, retrieval__documents__0__document__id="inner", **found),
-        span("4", "1", start=3, retrieval__documents__0__document__id="b", **found),
+        span("4", "1", start=3, retrieval__documents__0__document__id="b", retrieval__documents__1__document__id="a",
+             retrieval__documents__1__document__content="A", **found),
     )  # fmt: skip
     assert [d.id for d in call.documents] == ["a", "b"]
 
