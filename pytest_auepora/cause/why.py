@@ -132,7 +132,9 @@ class _Finder:
         assert pair.before is not None
         if accepted is None or not accepted.is_of(case_id, pair.before):
             return "not kept"
-        return None if accepted[case_id].has_whole_documents else "not kept whole"
+        if not accepted[case_id].has_whole_documents:
+            return "not kept whole"
+        return None if all(given.doc.text for given in accepted.documents(case_id)) else "without texts"
 
     def _plan(self, case: GoldenCase) -> _Plan:
         accepted, result = self._question.accepted, self._run.cases[case.id]

@@ -216,8 +216,11 @@ def _decompressed(data: bytes, dictionary: bytes = b"") -> bytes:
 
 
 def encode_verdict(verdict: Verdict) -> str:
-    """Return *verdict* without its cases."""
+    """Return *verdict* without its cases, and without answers: these are stored for as long as the project says."""
     raw = fields_of(verdict)
+    if (cause := verdict.cause) is not None:
+        silent = {case_id: replace(case, answer=None) for case_id, case in cause.cases.items()}
+        raw["cause"] = replace(cause, cases=silent)
     if verdict.comparison is not None:
         raw["comparison"] = fields_of(verdict.comparison)
         del raw["comparison"]["cases"]

@@ -22,6 +22,7 @@ _OF_CASE: Mapping[Culprit, str] = {
 _LEFT_OUT: Mapping[LeftOut, str] = {
     "not kept": "the accepted documents are not kept",
     "not kept whole": "the accepted documents were cut, or changed by pytest_auepora_redact",
+    "without texts": "the accepted documents are ids without texts",
     "limit": "beyond the most cases that are asked",
     "calls": "no call may be made any more",
     "raised": "the generator raised with the accepted documents",
@@ -115,7 +116,7 @@ def _refusal_lines(cause: Cause) -> list[str]:
             return [f"why: not shown: {first}", *rest]
         case "no retriever":
             text = "no document was seen, neither when the answers were accepted nor today; return them with the answer"
-        case "no accepted documents":
+        case "no accepted documents" if set(cause.left_out.values()) == {"not kept"} or not cause.left_out:
             text = (
                 f"the documents of the accepted answers are not kept here{f' ({cause.detail})' if cause.detail else ''}"
                 f": the next `pytest --auepora-update` keeps them, `auepora_accepted = texts` beside the baseline for "
@@ -127,6 +128,8 @@ def _refusal_lines(cause: Cause) -> list[str]:
             text = "workers of pytest-xdist ran the cases: run without -n, or `auepora why last`"
         case "scope":
             text = "the system lives for one test only: give its fixture the scope of a module or session"
+        case "no accepted documents":
+            text = "the accepted documents cannot be given again"
         case "raised":
             text = f"the generator raised with the accepted documents: {cause.detail}"
         case "calls":

@@ -175,6 +175,13 @@ def test_documents_that_are_not_whole_are_not_given(suite: Suite) -> None:
     assert suite.why(lost).left_out == {"c00": "not kept whole"}
 
 
+def test_documents_that_are_ids_alone_are_not_given(tmp_path: Path) -> None:
+    suite = Suite(tmp_path)
+    suite.accept(lambda query: [{"id": f"d{query[-2:]}"}], lambda query, documents: FACTS[documents[0]["id"]])
+    cause = suite.why(lost, lambda query, documents: "no idea")
+    assert (set(cause.left_out.values()), suite.generated) == ({"without texts"}, [])
+
+
 def test_a_system_in_one_piece_needs_no_call_or_is_refused(suite: Suite) -> None:
     def whole(query: str) -> tuple[str, list[dict[str, str]]]:
         return "no idea", retrieve(query)

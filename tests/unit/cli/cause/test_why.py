@@ -40,6 +40,9 @@ def test_a_run_that_was_asked_says_its_cause(shell: Shell) -> None:
     HistoryStore(shell.path / FOLDER / "history.sqlite").add(run, verdict)
     said = shell("why")
     assert said.code == 0, said.err
+    stored = HistoryStore(shell.path / FOLDER / "history.sqlite").verdict("last").cause
+    assert stored is not None
+    assert stored.cases["one"].answer is None  # answers are stored for as long as the project says, and elsewhere
     assert "why: the generator (1 case, " in said.out
     assert "one: generator: token_f1 accepted 1.000, with the accepted documents 0.000" in " ".join(said.out.split())
 

@@ -65,3 +65,9 @@ def test_a_refusal_says_what_to_do(refusal: Refusal, said: str) -> None:
 def test_a_generator_that_is_no_part_takes_two_lines() -> None:
     lines = cause_lines(Cause(refusal="no generator", detail="ask: it cannot\ngive another"), RUN)
     assert lines == ["why: not shown: ask: it cannot", "give another"]
+
+
+def test_documents_that_cannot_be_given_again_are_told_with_why() -> None:
+    first, second = cause_lines(Cause(refusal="no accepted documents", left_out={"a": "not kept whole"}), RUN)
+    assert first == "why: not shown: the accepted documents cannot be given again"
+    assert second == "not asked: 1 case (a): the accepted documents were cut, or changed by pytest_auepora_redact"
