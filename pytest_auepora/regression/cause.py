@@ -33,8 +33,8 @@ documents; a test evaluates the suite, and asks by ``run.why()``."""
 
 LeftOut = Literal["not kept", "not kept whole", "without texts", "limit", "calls", "raised", "nothing to compare"]
 """Why a case was not asked: its accepted documents are not there, are cut or redacted, or are ids alone; it is beyond
-the most cases; no call may be made any more; with these documents the generator raised, as it did not today; none of its
-metrics compares."""
+the most cases; no call may be made any more; with these documents the generator raised, as it did not today; nothing
+of its answer compares."""
 
 _LEAST = 0.01  # a smaller effect, in a metric that goes from 0 to 1, is none
 _SHARE = 0.25  # of the loss of a case that a part must account for
