@@ -45,6 +45,7 @@ ACCEPTED = (
 )
 _TEXT_KEYS = ("text", "content", "answer", "response")
 _ANSWER_METADATA_KEYS = ("refused", "citations")
+_FLAGS = ("refused", "grounded")
 _OTHER_KEYS = ("timings", "metadata", "structured", "extra", *_ANSWER_METADATA_KEYS)
 _KNOWN_KEYS = (*ANSWER_KEYS, *DOCUMENT_KEYS, *_ID_LIST_KEYS, *_OTHER_KEYS, *USAGE_KEYS, *MODEL_KEYS, CHOICES)
 
@@ -52,6 +53,7 @@ _KNOWN_KEYS = (*ANSWER_KEYS, *DOCUMENT_KEYS, *_ID_LIST_KEYS, *_OTHER_KEYS, *USAG
 def to_outputs(raw: Any) -> SystemOutputs:
     """Return *raw* as fresh `SystemOutputs` with ranks 1..n; raises `OutputShapeError` where it is no answer."""
     outputs = _read(raw)
+    _read_flags(outputs.response.metadata)
     if problem := note_usage(outputs):
         _add_notes(outputs, [problem])
     return outputs
@@ -184,6 +186,20 @@ def _read_timings(raw: Any) -> tuple[dict[str, float], list[str]]:
         else:
             notes.append(f"timings[{name!r}] was {seconds} and is left out")
     return timings, notes
+
+
+def _read_flags(metadata: dict[str, Any]) -> None:
+    """Make what an answer says of itself True or False; the text "false" would be true."""
+    for name in _FLAGS:
+        if (value := metadata.get(name)) is None:
+            continue
+        try:
+            is_flag = value in (0, 1)  # numpy has booleans of its own
+        except (TypeError, ValueError):
+            is_flag = False
+        if not is_flag:
+            raise OutputShapeError(f"{name} is {describe(value)}; accepted: true, false")
+        metadata[name] = bool(value)
 
 
 def _as_dict(value: Any) -> dict[str, Any]:

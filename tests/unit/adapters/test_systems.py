@@ -175,6 +175,7 @@ def test_a_chat_engine_without_a_memory_is_refused() -> None:
     ],
 )
 def test_a_node_of_llamaindex_names_its_file(metadata: dict[str, Any], named: str) -> None:
+    pytest.importorskip("llama_index.core", reason="listens to what LlamaIndex tells of its calls")
     node = SimpleNamespace(metadata=metadata, ref_doc_id="a1b2", node_id="n1", get_content=lambda: "text")
     found = [SimpleNamespace(node=node, score=0.5)]
     (hit,) = ask(as_system(of_llama_index("BaseRetriever", retrieve=lambda self, query: found))).retrieved
