@@ -17,7 +17,7 @@ from .pairs import OverMetric, OverPairs, as_metric, inherit, pairs_by_case
 from .refusal import REFUSAL_PATTERNS, is_refusal
 from .text.assertions import phrase_finder, wordings
 from .text.comparands import answer_text
-from .values import Behaviour, expected_behaviour
+from .values import Behaviour, expected_behaviour, read_flag
 
 __all__ = [
     "CounterfactualConsistency",
@@ -214,7 +214,8 @@ class CounterfactualConsistency(OverPairs):
         """Remember the answer of one case; it counts in the aggregate only."""
         if not (answer := answer_text(outputs).strip()):
             return NotApplicable("no answer")
-        return self.note_case(sample, [answer, bool(sample.labels.get("expect_change"))])
+        is_changed = read_flag(sample.labels.get("expect_change") or False, "labels['expect_change']")
+        return self.note_case(sample, [answer, is_changed])
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``num_samples``, how many pairs were compared."""
@@ -355,7 +356,7 @@ class ErrorDetection(_OverMistakes):
         detected = outputs.response.metadata.get("error_detected")
         if detected is None:
             detected = any(map(phrase_finder(answer_text(outputs), "substring"), self.error_patterns))
-        return Measurement(float(bool(detected)))
+        return Measurement(float(read_flag(detected, "metadata['error_detected']")))
 
 
 @dataclass(eq=False, repr=False)

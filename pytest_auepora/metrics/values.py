@@ -45,6 +45,13 @@ def read_number(raw: Any, where: str, kind: type[int] | type[float] = float) -> 
         raise MetricError(f"{where} must be {what}, got {raw!r:.80}") from None
 
 
+def read_flag(raw: Any, where: str) -> bool:
+    """Return *raw* as true or false, which a text never is; raises `MetricError` where it is neither."""
+    if raw not in (0, 1):
+        raise MetricError(f"{where} must be true or false, got {raw!r:.80}")
+    return bool(raw)
+
+
 def grade_of(document: Document) -> int:
     """Return the relevance grade of a gold document: 1 unless it says otherwise, never below -1.
 

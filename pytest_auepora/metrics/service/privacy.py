@@ -17,7 +17,7 @@ from ...errors import MetricError
 from ..options import Configured
 from ..text.comparands import answer_text
 from ..text.tokens import answer_words
-from ..values import read_entries
+from ..values import read_entries, read_flag
 
 Words = tuple[str, ...]
 
@@ -154,5 +154,8 @@ class SecureFieldBypass(Configured):
         bypassed, mode = report.get("bypassed"), report.get("mode")
         if bypassed is None and mode is None:
             return NotApplicable("the system does not say whether it bypassed the input")
-        bypassed = str(mode).casefold() in ("bypass", "bypassed") if bypassed is None else bool(bypassed)
-        return Measurement(float(bypassed == (expected is None or bool(expected))), details={"bypassed": bypassed})
+        if bypassed is None:
+            bypassed = str(mode).casefold() in ("bypass", "bypassed")
+        bypassed = read_flag(bypassed, "extra['privacy']['bypassed']")
+        wanted = expected is None or read_flag(expected, "labels['secure_field']")
+        return Measurement(float(bypassed == wanted), details={"bypassed": bypassed})

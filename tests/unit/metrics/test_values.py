@@ -63,6 +63,23 @@ def test_wrong_outputs(name: str, outputs: dict[str, Any], told: str) -> None:
         Registry().get(name).measure(case(), SystemOutputs([], Response("a"), **outputs))
 
 
+@pytest.mark.parametrize(
+    ("name", "labels", "privacy", "metadata", "told"),
+    [
+        ("secure_field_bypass", {"secure_field": "no"}, {"bypassed": True}, {}, r"labels\['secure_field'\]"),
+        ("secure_field_bypass", {"secure_field": True}, {"bypassed": "false"}, {}, r"extra\['privacy'\]\['bypassed'\]"),
+        ("error_detection", {"mistakes": ["a"]}, {}, {"error_detected": "no"}, r"metadata\['error_detected'\]"),
+        ("counterfactual_consistency", {"expect_change": "no"}, {}, {}, r"labels\['expect_change'\]"),
+    ],
+)
+def test_a_text_is_never_true(
+    name: str, labels: dict[str, Any], privacy: dict[str, Any], metadata: dict[str, Any], told: str
+) -> None:
+    outputs = SystemOutputs([], Response("a", metadata=metadata), extra={"privacy": privacy})
+    with pytest.raises(MetricError, match=f"{told} must be true or false, got"):
+        Registry().get(name).measure(case(**labels), outputs)
+
+
 def test_entities_of_a_document() -> None:
     def found(entities: Any) -> SystemOutputs:
         return SystemOutputs([RetrievedDocument(Document("d", "", {"entities": entities}), 1.0, 1)], Response("a"))
