@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..base.files import write_atomically
+from ..base.files import read_text, write_atomically
 from ..base.text import names_words
 from ..errors import BaselineError
 from ..regression.baseline import Baseline, parse_baseline
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read(path: Path, name: str) -> Baseline | None:
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path, BaselineError)
     return parse_baseline(text, name) if text.strip() else None
 
 

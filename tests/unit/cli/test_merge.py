@@ -88,3 +88,6 @@ def test_no_baseline_is_refused_and_nothing_written(tmp_path: Path, capsys: pyte
     assert main(["merge", *map(str, files), "shop.json"]) == 3
     assert "shop.json:1:2: not JSON" in capsys.readouterr().err
     assert files[1].read_text(encoding="utf-8") == before
+    files[2].write_bytes(b"\xff{}")
+    assert main(["merge", *map(str, files), "shop.json"]) == 3
+    assert "not UTF-8" in capsys.readouterr().err
