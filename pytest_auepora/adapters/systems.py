@@ -72,6 +72,8 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 Generate = Callable[[EvaluationSample, int, Sequence[RetrievedDocument]], Any]
+Serve = Callable[[EvaluationSample, Sequence[RetrievedDocument]], Any]
+"""Returns what stands in the place of an answer made of these documents; None where the generator is asked."""
 
 
 @dataclass(eq=False, repr=False)
@@ -90,6 +92,9 @@ class System:
         generate: ``generate(sample, top_k, documents)`` calls the generator apart from the retriever, and returns what
             `invoke` returns; None where it cannot be called apart.  `given_documents.with_documents` is the way to it.
         whole: why there is no *generate*.
+        serving: returns an `invoke` that looks, between retriever and generator, whether a `Serve` has the answer; None
+            where nothing can be put between them.
+        unserved: the system that is asked for further answers to a case, where this one leaves out calls.
     """
 
     name: str
@@ -99,6 +104,8 @@ class System:
     takes: frozenset[str] = frozenset()
     generate: Generate | None = None
     whole: str = "it has no part that takes documents"
+    serving: Callable[[Serve], Callable[[EvaluationSample, int], Any]] | None = None
+    unserved: System | None = None
 
     def as_outputs(self, raw: Any, seconds: float | None) -> SystemOutputs:
         """Return *raw* as fresh `SystemOutputs` with ranks 1..n; raises `OutputShapeError` where it is no answer.
@@ -274,7 +281,10 @@ def _pair_system(retriever: Any, generator: Any, whole: Any = None) -> System:
         name, provenance = name_of(whole), provenance_of(whole)
     elif generator is not retriever:
         name, provenance = f"{name} + {name_of(generator)}", provenance | provenance_of(generator)
-    return System(name, pair.is_async, ainvoke if pair.is_async else pair.invoke, provenance, pair.takes, pair.generate)
+    return System(
+        name, pair.is_async, ainvoke if pair.is_async else pair.invoke, provenance, pair.takes, pair.generate,
+        serving=pair.serving,
+    )  # fmt: skip
 
 
 class _Pair:
@@ -297,13 +307,26 @@ class _Pair:
     def invoke(self, sample: EvaluationSample, top_k: int) -> Any:
         return finish(self._run_steps(sample, top_k))
 
+    def serving(self, serve: Serve) -> Callable[[EvaluationSample, int], Any]:
+        def invoke(sample: EvaluationSample, top_k: int) -> Any:
+            return _finish(self._run_steps(sample, top_k, serve))
+
+        async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
+            return await invoke(sample, top_k)
+
+        return ainvoke if self.is_async else invoke
+
     def generate(self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> Any:
         return finish(self._given_steps(sample, top_k, documents))
 
     # The steps yield what each part returns, awaitable or not; the caller sends back the awaited value.
 
-    def _run_steps(self, sample: EvaluationSample, top_k: int) -> Generator[Any, Any, SystemOutputs]:
+    def _run_steps(
+        self, sample: EvaluationSample, top_k: int, serve: Serve | None = None
+    ) -> Generator[Any, Any, SystemOutputs]:
         retrieved, context, spent = yield from self._retrieve_steps(sample, top_k)
+        if serve is not None and (served := serve(sample, retrieved)) is not None:
+            return cast("SystemOutputs", served)
         outputs = yield from self._generate_steps(sample, top_k, context, spent)
         outputs.retrieved = retrieved
         outputs.timings = {"retrieval": spent, **outputs.timings}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -10,17 +11,18 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..adapters.systems import as_system
+from ..adapters.systems import System, as_system
 from ..base.text import names_words, unknown_name
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric
 from ..core.run import ComparableScore, Run
-from ..errors import BaselineError
+from ..errors import AueporaWarning, BaselineError
 from ..evaluation.case_flow import CaseFlow, FinishedCase
 from ..evaluation.further import FurtherAnswers, Steps, drive
 from ..evaluation.measure import Convert, judging_bar
 from ..evaluation.project_hooks import ProjectHooks
 from ..evaluation.replay import Answering
+from ..evaluation.reuse import Refusal, reusing
 from ..evaluation.suite import blank_run, calibrations_of, find_baseline, run_suite, suite_metrics
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
@@ -239,6 +241,8 @@ def evaluate(
         **system.provenance, **({} if seed is None else {"seed": seed}),
         **hooks.provenance(suite.name, suite.path), **(provenance or {}),
     }  # fmt: skip
+    if suite.policy.reuse:
+        system = with_reuse(system, suite, evaluation.run, evaluation.baseline, repeat=times)
     answers = times * (len(suite.cases) - len(suite.skipped))
     judging = judging_bar(evaluation.metrics, answers, show=progress)
     flow = CaseFlow(
@@ -265,6 +269,19 @@ def evaluate(
         further.flow = replace(flow, progress=None)
         evaluation.asking = Asking(further, drive_again)
     return evaluation
+
+
+def with_reuse(system: System, suite: GoldenSuite, run: Run, baseline: Baseline | None, *, repeat: int) -> System:
+    """Return *system* as one whose accepted answers serve again where they may; a warning says why none of them may."""
+    if isinstance(system, Answering):
+        return system
+    found = reusing(system, suite, run, baseline, repeat=repeat)
+    if not isinstance(found, Refusal):
+        return found
+    from ..reporting.wording.notes import not_reused_text
+
+    warnings.warn(not_reused_text(run.title, found), AueporaWarning, stacklevel=2)
+    return system
 
 
 def further_numbers(repeat: int | None) -> Callable[[GoldenCase], Iterable[int]]:

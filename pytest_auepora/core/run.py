@@ -116,6 +116,10 @@ class CaseResult(Record):
     """Tokens and cost of the system's models, by model."""
     recorded_in: str = ""
     """The run whose recorded answer was scored."""
+    context: str = ""
+    """Digest of what was retrieved, where that is compared and was the same for all its answers."""
+    reused: bool = False
+    """Whether the accepted answers serve, as the generator would have been asked the same."""
     looks: Place = 0
     """How many of its recorded answers, the last ones, are further looks at the suite; of such an answer: which look it
     is."""

@@ -32,6 +32,7 @@ from .case_result import Ended, blank_result, errored_result, shows_refusal
 from .measure import CaseCall, Convert, JudgedAnswer, MeasuredAnswer, judge_early, measure_calls
 from .recording import RecordedAnswer, Recording, Redact, record
 from .replay import CaseEndedError
+from .reuse import Reused, accepted_result, digest_of_all
 
 EndedBy = Callable[[BaseException], "Ended | None"]
 """Returns how an exception ends its case on purpose (skip, xfail), else None; raises one that ends the whole run."""
@@ -145,6 +146,8 @@ class CaseFlow:
             if call.error is not None and (ended := self._ended_on_purpose(call.error)) is not None:
                 return self.leave_out(case_calls.case, ended, call.error)
         case = case_calls.case
+        if case_calls.calls and isinstance(reused := case_calls.calls[0].value, Reused):
+            return self.serve(case, reused)
         try:
             if self.relabel is not None:
                 case = self.relabel(case, case_calls.corpus, bool(self._comparability.rechunking))
@@ -208,6 +211,8 @@ class CaseFlow:
         for single in measured:
             self._redact(single.result)
         sum_usage(result, [result, *(single.result for single in measured)])
+        if result.context and result.context != digest_of_all([single.answer for single in measured]):
+            result.context = ""
         first = each_answer(result.answers) if result.answers is not None else [OneAnswer.of(result)]
         return self._judge(result, [*first, *(OneAnswer.of(single.result) for single in measured)], recordings)
 
@@ -240,6 +245,18 @@ class CaseFlow:
             result.xfail = ended.reason
         return self._finish_unmeasured(case, result, error)
 
+    def serve(self, case: GoldenCase, reused: Reused) -> FinishedCase:
+        """End a case that the accepted answers serve: nothing changed in it, whatever varied in them."""
+        assert self.baseline is not None
+        before = self.baseline.cases[case.id]
+        result = accepted_result(case, before, self.run.metrics, reused)
+        result.where = self._where(case)
+        self._redact(result)
+        self._note_expected_failure(case, result)
+        finished = self._judge(result, [*each_answer(before)], [])
+        result.findings = [finding for finding in result.findings if finding.status != "varies"]
+        return finished
+
     def conclude(self, case: GoldenCase, measured: Sequence[MeasuredAnswer], counted: int = 0) -> FinishedCase:
         """End a case: record its answers, merge those that are *counted*, by default all, hold it to its checks."""
         singles = [answer.result for answer in measured]
@@ -250,6 +267,8 @@ class CaseFlow:
             self._redact(single)
         result = merge_repeats(singles[: counted or len(singles)], self.run.metrics)
         sum_usage(result, singles)
+        if self.policy.reuse:
+            result.context = digest_of_all([single.answer for single in measured])
         self._note_expected_failure(case, result)
         finished = self._judge(result, [OneAnswer.of(single) for single in singles], recordings)
         assert finished.trial is not None

@@ -60,6 +60,11 @@ def _make_source(rag: Any, variant: SuiteVariant) -> AnswerSource:
     seed = {} if session.options.seed is None else {"seed": session.options.seed}
     provenance = {**system.provenance, **seed, **session.project.provenance(golden.name, golden.path)}
     recorded = session.replay.source(*run) if session.replay is not None else None
+    if session.replay is None and golden.policy.reuse and not (session.options.updating or session.options.anchoring):
+        from ..api.evaluation import with_reuse
+
+        blank = replace(variant.blank_run(), provenance=provenance)
+        system = with_reuse(system, golden, blank, variant.baseline[0], repeat=variant.suite.repeats)
     if recorded is not None and not changed_provenance(recorded.run.provenance, provenance):
         system = resumed(recorded, system)
     return AnswerSource(variant, rag, system, provenance)

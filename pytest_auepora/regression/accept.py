@@ -215,7 +215,7 @@ def _is_chance(run: Run, case: CaseComparison, block: BaselineCase, steady: Coll
     before, result = case.before, run.cases[case.case_id]
     if before is None or not case.paired or before.answers < block.answers or not (before.varied or block.varied):
         return False
-    if any(before.scores.get(name) != block.scores.get(name) for name in steady):
+    if before.documents != block.documents or any(before.scores.get(n) != block.scores.get(n) for n in steady):
         return False
     rules = case_rules(result, case, run.metrics, how.policy, advisory=how.advisory)
     then, now = accepted_checks(rules, before), accepted_checks(rules, block)

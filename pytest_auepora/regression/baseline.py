@@ -69,6 +69,8 @@ class BaselineCase(Record):
     """What metrics aggregate where a number is not enough, of the first answer."""
     concurrency: Count = 1
     """Calls in flight, where times are compared."""
+    documents: str = ""
+    """Digest of what was retrieved, where the suite reuses answers and all accepted ones had the same; else empty."""
 
     def __post_init__(self) -> None:
         """Check what holds among fields: one value an answer, data that are JSON."""
@@ -143,7 +145,7 @@ class BaselineCase(Record):
         timed = any(name in scores and metrics[name].target == "LATENCY" for name in metrics)
         return cls(
             result.content_hash, len(answers), scores, assertions, _merged(answers.answered), dict(result.ranks),
-            match_of(result), data, result.concurrency if timed else 1,
+            match_of(result), data, result.concurrency if timed else 1, result.context,
         )  # fmt: skip
 
     def without(self, metrics: Collection[str]) -> BaselineCase:
@@ -168,6 +170,8 @@ class BaselineCase(Record):
             out["data"] = {name: _compact(data) for name, data in self.data.items()}
         if self.concurrency > 1:
             out["concurrency"] = self.concurrency
+        if self.documents:
+            out["documents"] = self.documents
         return out
 
 

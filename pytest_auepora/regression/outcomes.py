@@ -231,6 +231,7 @@ class Advisory(Record):
 NoteKind = Literal[
     # about the comparison
     "slices too small", "not comparable with the anchor", "anchor not compared", "accepted once", "falls add up",
+    "reused",
     # about labels
     "no label met",
     # about an update
@@ -246,6 +247,7 @@ looks taken, or metrics that vary now say for themselves needs no note.  With ``
 - ``not comparable with the anchor``: metrics of one reason, which ``why`` has.
 - ``anchor not compared``: nothing in the run compares with it.
 - ``accepted once``: ``cases`` of the baseline with one accepted answer.
+- ``reused``: ``cases`` that were asked, ``reused``, for how many of them the accepted answers serve.
 - ``falls add up``: one metric; ``falls`` in a row that were accepted, ``before`` and ``after``.
 - ``no label met``: labels that were wanted; ``cases``; ``returned``, what came instead; ``source``, a label that is the
   name of a source document.

@@ -11,6 +11,7 @@ OnInconclusive = Literal["pass", "fail"]
 JudgePolicy = Literal["calibrated", "gate", "advisory"]
 CaseGuard = Literal["auto", "suite", "off"]
 Assertions = Literal["fail", "report"]
+Reuse = Literal["", "generator"]
 
 Slice = Mapping[str, str] | str
 """Labels with their values (``{"scenario": "typo"}``), or a label by itself: one slice for each of its values."""
@@ -46,6 +47,8 @@ class RegressionPolicy:
             again; ``suite`` leaves falls to the means, and single cases to the pass rate; ``off`` does without both.
         case_max_drop: how far the score of one case may fall below its centre before that case fails.
         again: how often an update asks cases again; None asks as often as it takes to tell chance.
+        reuse: ``generator`` leaves out its call where query, retrieved documents and declared provenance are those of
+            the accepted answers, which then serve.
         assertions: whether a broken assertion (``must_contain``, …) fails its case, or is reported only.
         min_effect: a drop of the mean below this is no regression, however certain.
         alpha: chance of a false alarm over all metrics together.
@@ -76,6 +79,7 @@ class RegressionPolicy:
     case_guard: CaseGuard = "auto"
     again: int | None = None
     assertions: Assertions = "fail"
+    reuse: Reuse = ""
 
     def for_metric(self, name: str) -> RegressionPolicy:
         """Return the policy of one metric, its overrides applied."""

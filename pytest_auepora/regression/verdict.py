@@ -163,6 +163,9 @@ def judge(
         against_accepted=[name for name, metric in metrics.items() if metric.against_accepted],
     )  # fmt: skip
     _note_suspects(run, out, required=require_baseline)
+    if policy.reuse and not accepting:
+        asked = [case for case in run.cases.values() if case.state != "skipped"]
+        out.notes.append(Note("reused", data={"cases": len(asked), "reused": sum(case.reused for case in asked)}))
     if baseline is not None and out.comparison is not None and not accepting:
         judging.against(out, baseline, out.comparison, policy)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)

@@ -103,6 +103,8 @@ _ANCHOR = Record(
 REGRESSION = Record(
     "regression",
     *_BY_METRIC,
+    Field("reuse", Choice("generator"), "Leave out the call of the generator where it is the accepted one, by its "
+          "declared provenance, and is given the accepted documents."),
     Field("again", Whole(0, 20), "How many more answers an update asks for; by default 1, or 4 where answers vary."),
     Field("alpha", Number(0, 0.5, above=True), "Chance of a false alarm over all metrics together (0.05)."),
     Field("on_inconclusive", Choice(*get_args(OnInconclusive)),

@@ -10,6 +10,7 @@ from ...base.grouping import grouped
 from ...base.pages import reference
 from ...base.text import names_words
 from ...core.run import CaseResult, MetricInfo, Run
+from ...evaluation.reuse import Refusal, WhyNot
 from ...metrics.judge.usage import JudgeUsage, usage_of
 from ...regression.outcomes import Advisory, BaselineNote, Note
 from ...regression.policy import CLUSTERS_FOR_STATISTICS
@@ -52,6 +53,9 @@ def note_text(note: Note) -> str:
                 f"one accepted answer of {cases}: chance in them cannot be told from a change; "
                 f"`pytest --auepora-update` asks them again ({reference('baselines')})"
             )
+        case "reused":
+            cases, reused = data.get("cases", 0), data.get("reused", 0)
+            return f"{plural(cases, 'case')}: {plural(cases - reused, 'generator call')}, {reused} reused"
         case "falls add up":
             change = f"from {number(data.get('before', 0.0))} to {number(data.get('after', 0.0))}"
             anchor = "an anchor keeps such steps from adding up: `pytest --auepora-update=anchor`"
@@ -364,7 +368,7 @@ def baseline_text(note: BaselineNote) -> str:
 
 def repeats_line(run: Run) -> str:
     """Return ``each case asked 5 times, seed 7``; empty where nothing was repeated or seeded."""
-    times, parts = sorted({case.repeats for case in run.in_state("passed", "failed")}), []
+    times, parts = sorted({case.repeats for case in run.in_state("passed", "failed") if not case.reused}), []
     if times and times[-1] > 1:
         each = f"each case asked {times[0]} times"
         parts.append(each if len(times) == 1 else f"asked {times[0]} to {times[-1]} times")
@@ -400,6 +404,24 @@ def noise_lines(verdict: Verdict) -> list[str]:
     lines = [f"{', '.join(names)}: {split}" for split, names in by_split.items()]
     n_left = sum(len(names) for names in list(by_split.values())[_MOST_METRICS:])
     return lines[:_MOST_METRICS] + ([f"{plural(n_left, 'other metric')} varied as well"] if n_left else [])
+
+
+_NOT_REUSED: Mapping[WhyNot, str] = {
+    "no baseline": "there is no baseline",
+    "no digests": "the baseline does not say what was retrieved: accept it once more with `pytest --auepora-update`",
+    "no part": "the system is no retriever and generator that can be called apart",
+    "repeated": "each case is asked several times",
+    "undeclared": "the provenance does not say {names} (pytest_auepora_provenance, auepora_provenance)",
+    "provenance": "{names} of the provenance changed",
+    "metrics changed": "{names} is defined otherwise than in the baseline",
+    "not in baseline": "{names} needs answers of today",
+}
+
+
+def not_reused_text(title: str, refusal: Refusal) -> str:
+    """Return why no accepted answer of a suite serves again."""
+    why = _NOT_REUSED[refusal.why].format(names=names_words(list(refusal.names)))
+    return f"{title}: reuse: generator leaves out no call: {why}"
 
 
 def run_notes(run: Run, verdict: Verdict) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,8 +18,6 @@ from pytest_auepora.regression.accept import Acceptance, accept
 from pytest_auepora.regression.baseline import Baseline, baseline_path, load_baseline
 from pytest_auepora.regression.guards.case_trial import Confirmed
 
-Answering = Callable[..., dict[str, Any]]
-
 
 class AcceptedSystem(NamedTuple):
     suite: GoldenSuite
@@ -28,7 +25,7 @@ class AcceptedSystem(NamedTuple):
     baseline: Baseline
 
 
-def accept_system(path: Path, system: Answering, *, times: int = 2, provenance: dict[str, Any] | None = None,
+def accept_system(path: Path, system: Any, *, times: int = 2, provenance: dict[str, Any] | None = None,
                   ) -> AcceptedSystem:  # fmt: skip
     """Ask *system* each case of the golden file at *path* so often, record the answers and accept them."""
     registry = Registry()
