@@ -309,7 +309,7 @@ class _Pair:
 
     def serving(self, serve: Serve) -> Callable[[EvaluationSample, int], Any]:
         def invoke(sample: EvaluationSample, top_k: int) -> Any:
-            return _finish(self._run_steps(sample, top_k, serve))
+            return finish(self._run_steps(sample, top_k, serve))
 
         async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
             return await invoke(sample, top_k)
