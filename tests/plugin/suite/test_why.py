@@ -64,6 +64,17 @@ def test_a_broken_retriever_is_the_culprit(pair: Example) -> None:
     assert "why: retrieval (1 case, 1 call with the accepted documents)" in said
 
 
+@pytest.mark.parametrize("options", [("--auepora-concurrency=1",), ("--auepora-concurrency=4",)])
+def test_an_asynchronous_system_is_asked_as_well(project: Example, options: tuple[str, ...]) -> None:
+    project.system(
+        PAIR.replace("    def retrieve", "    async def retrieve").replace("    def gen", "    async def gen")
+    )
+    project.accept()
+    project.edit(*LESS, "conftest.py")
+    cause, _ = why(project, *options)
+    assert (cause["culprit"], cause["calls"]) == ("retrieval", 1)
+
+
 def test_a_broken_generator_is_the_culprit_without_a_call(pair: Example) -> None:
     pair.run()
     usual = generated(pair)
