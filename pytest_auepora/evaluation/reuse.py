@@ -115,7 +115,7 @@ def _serves(case: GoldenCase, before: BaselineCase, metrics: Mapping[str, Metric
         bool(before.documents) and before.hash == case.content_hash and before.answered is True
         and before.scores.keys() | before.data.keys() >= metrics.keys() and all(name in before.data for name in needed)
         and "error" not in values and before.match == "exact" and case.skip is None
-        and case.benchmark is None and not case.resources
+        and not case.must_pass and case.xfail is None and case.benchmark is None and not case.resources
     )  # fmt: skip
 
 

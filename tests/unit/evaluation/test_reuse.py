@@ -118,6 +118,13 @@ def test_an_edited_case_is_asked(golden: Path) -> None:
     assert reused(run(golden, Pair())) == {f"c{i}" for i in range(12)} - {"c3"}
 
 
+def test_a_case_that_one_answer_decides_is_asked(golden: Path) -> None:
+    raw = json.loads(golden.read_text())
+    raw["cases"][3]["must_pass"], raw["cases"][4]["xfail"] = True, "not yet"
+    golden.write_text(json.dumps(raw), encoding="utf-8")
+    assert reused(run(golden, Pair())) == {f"c{i}" for i in range(12)} - {"c3", "c4"}
+
+
 def test_what_retrieval_varied_for_has_no_digest(tmp_path: Path) -> None:
     class Unsteady(Pair):
         def retrieve(self, query: str) -> list[dict[str, str]]:
