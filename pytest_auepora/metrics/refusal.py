@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 from ..core.types import SystemOutputs
 
@@ -123,6 +124,7 @@ def is_refusal(outputs: SystemOutputs, patterns: Iterable[str] = REFUSAL_PATTERN
     )
 
 
+@lru_cache(maxsize=2048)  # reports of a red run ask again and again about the same answers
 def _opens_with_refusal(folded: str) -> bool:
     """Whether the first sentence, or the one after an apology, says that nothing is known."""
     first, _, rest = folded.partition(". ")

@@ -35,6 +35,7 @@ def test_an_unknown_table_is_refused(capsys: pytest.CaptureFixture[str]) -> None
 
 
 @needs_data
+@pytest.mark.slow
 @pytest.mark.shared_data
 def test_metrics_beside_people_are_as_on_the_page() -> None:
     found = people.agreement(DATA)
