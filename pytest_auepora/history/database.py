@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -75,7 +75,8 @@ class SqliteFile:
                 self._make_file()
             with closing(self._connect(write)) as connection, connection:  # which commits, or rolls back
                 for pragma in _WRITE_PRAGMAS if write else ():
-                    connection.execute(f"PRAGMA {pragma}")
+                    with suppress(sqlite3.OperationalError):  # locked: by one who makes the file, and sets the same
+                        connection.execute(f"PRAGMA {pragma}")
                 connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
 
                 def execute(sql: str, /, rows: Sequence[Mapping[str, Any]] = (), **params: Any) -> list[Row]:
