@@ -15,7 +15,7 @@ from ..text import Symbols, listed, text_width
 from ..wording.cases import accepted_text, diagnosis_text
 from ..wording.cause import cause_lines
 from ..wording.checks import failed_lines, still_failing_lines
-from ..wording.gates import brief_text, gate_groups, moves_text, owner_and_cost, part_text
+from ..wording.gates import brief_text, gate_groups, loss_text, owner_and_cost, part_text
 from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
 from ..wording.metrics import latency_text, lowest_text, table_notes
 from ..wording.notes import run_notes
@@ -232,7 +232,7 @@ def _reasons(
     worse = [g for g in gates if g.state == "failed" and g.is_of_whole and g.test is not None and g not in in_rows]
     worse = [g for g in worse if g.word == "worse"]
     if worse:
-        counts = grouped((moves_text(gate.test), part_text(gate)) for gate in worse if gate.test is not None)
+        counts = grouped((loss_text(gate.test), part_text(gate)) for gate in worse if gate.test is not None)
         cases = "; ".join(f"{', '.join(parts)}: {counts_text}" for counts_text, parts in counts.items())
         yield ", ".join([f"regression: {cases}", *owner_and_cost(worse, run, named)])
     entries: list[tuple[tuple[str, str], GateOutcome]] = []

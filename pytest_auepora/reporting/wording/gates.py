@@ -11,7 +11,7 @@ from ...core.run import MetricInfo, Run
 from ...regression.outcomes import HAS_NUMBER, PASS_RATE, GateOutcome, Interval, Note, Test
 from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
-from ..numbers import number, places_of, plural
+from ..numbers import change, number, places_of, plural
 from .changes import by_reason, metrics_text, unpaired_text
 
 MOST_OPEN = 12
@@ -213,6 +213,11 @@ def moves_text(test: Test) -> str:
     return f"{test.n_worse:,} worse, {test.n_better:,} better"
 
 
+def loss_text(test: Test) -> str:
+    """Return how many cases went down and up; where nearly as many rose, by how much all fell on average."""
+    return moves_text(test) if 2 * test.n_better < test.n_worse else f"{change(-test.drop, 2)} on average"
+
+
 def _tolerance_text(gate: GateOutcome) -> str:
     if gate.word == "inconclusive" and gate.look == "second":
         return "it fell in the first answers, and not in the second"
@@ -232,21 +237,21 @@ def _test_text(test: Test, gate: GateOutcome) -> str:
             shown = Bound("max", limit).shown(test.drop)
             return f"worse by {shown}, more than the tolerated {limit:g} ({moves_text(test)})"
         return moves_text(test)
-    change = _change_text(test)
+    moved = _change_text(test)
     if gate.word == "worse":
-        return f"{change}, {p_text(test.p_adjusted, test)}{_second_text(test)}"
+        return f"{moved}, {p_text(test.p_adjusted, test)}{_second_text(test)}"
     if gate.word == "better":
-        return f"{change}, {p_text(test.p_gain, test)}"
+        return f"{moved}, {p_text(test.p_gain, test)}"
     if gate.word == "same":
         small = f", below min_effect {shortest(test.min_effect)}" if 0 < test.drop < test.min_effect else ""
-        return f"{change}{small}: lost less than {shortest(test.margin)} on average"
-    return f"{change}; {_undecided_text(test, gate)}"
+        return f"{moved}{small}: lost less than {shortest(test.margin)} on average"
+    return f"{moved}; {_undecided_text(test, gate)}"
 
 
 def _change_text(test: Test) -> str:
     by = shortest(abs(test.drop))
-    change = "unchanged on average" if abs(test.drop) < 5e-5 else f"{'worse' if test.drop > 0 else 'better'} by {by}"
-    return f"{change} ({moves_text(test)})"
+    moved = "unchanged on average" if abs(test.drop) < 5e-5 else f"{'worse' if test.drop > 0 else 'better'} by {by}"
+    return f"{moved} ({moves_text(test)})"
 
 
 def _second_text(test: Test) -> str:

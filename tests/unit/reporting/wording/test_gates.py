@@ -18,6 +18,7 @@ from pytest_auepora.reporting.wording.gates import (
     gate_groups,
     gate_sentence,
     gate_title,
+    loss_text,
     owner_and_cost,
     reason_text,
 )
@@ -35,6 +36,11 @@ def gate(**changes: Any) -> GateOutcome:
     return GateOutcome(
         **{"kind": "regression", "state": "passed", "metric": "token_f1", "n": 60, "total": 60, **changes}
     )
+
+
+def test_a_loss_is_told_by_cases_or_by_the_mean() -> None:
+    assert loss_text(TEST) == "15 worse, 2 better"
+    assert loss_text(replace(TEST, n_worse=40, n_better=39)) == "-0.21 on average"
 
 
 def member(word: str, state: str = "passed", **changes: Any) -> GateOutcome:
