@@ -94,6 +94,7 @@ def called(tmp_path_factory: pytest.TempPathFactory) -> Called:
     return Called(*({Path(name).relative_to(PACKAGE).as_posix() for name in names} for names in found))
 
 
+@pytest.mark.slow
 def test_the_steps_are_the_way_of_a_case(called: Called) -> None:
     found = set(steps())
     assert len(found) <= 25
@@ -102,6 +103,7 @@ def test_the_steps_are_the_way_of_a_case(called: Called) -> None:
     assert found <= called.at_all
 
 
+@pytest.mark.slow
 def test_the_page_says_how_many_files_a_case_calls(called: Called) -> None:
     told = re.search(r"calls functions of (\d+) files", PAGE)
     assert told is not None
@@ -122,6 +124,7 @@ def other_files() -> tuple[set[str], dict[str, int]]:
     return named, counted
 
 
+@pytest.mark.slow
 def test_the_other_files_of_a_case_are_on_the_page(called: Called) -> None:
     named, counted = other_files()
     there = {name.removesuffix(".py") for name in called.by_case - set(steps())}

@@ -145,6 +145,7 @@ def test_a_hanging_coroutine_is_cancelled(project: Example) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="no such signal there")
 @pytest.mark.parametrize("scope", ["session", "function"])
+@pytest.mark.slow
 def test_a_blocked_loop_holds_no_other_case_up(project: Example, scope: str) -> None:
     project.system(
         "def rag():\n    async def ask(query):\n        if 'refund' in query:\n"

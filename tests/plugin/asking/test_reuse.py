@@ -68,6 +68,7 @@ def test_only_what_retrieves_otherwise_is_asked(asked: object) -> None:
 
 
 @pytest.mark.parametrize("options", [["--auepora-update"], ["--auepora-concurrency", "3"], ["-p", "xdist", "-n", "2"]])
+@pytest.mark.slow
 def test_the_way_a_run_is_made_does_not_matter(asked: object, options: list[str]) -> None:
     questions, result = asked(*options)  # type: ignore[operator]
     assert result.ret == 0

@@ -57,6 +57,7 @@ def test_asking_again_has_time(slow: Example, way: str, method: str) -> None:
 
 @pytest.mark.parametrize("concurrency", ["1", "2"])
 @pytest.mark.parametrize("define", WAITS)
+@pytest.mark.slow
 def test_repeats_have_time(slow: Example, define: str, concurrency: str) -> None:
     slow.system(SLOW.format(define=define, wait=WAITS[define]))
     slow.edit("cases:", "repeat: 3\ncases:")
@@ -73,6 +74,7 @@ def test_a_limit_of_the_function_alone_is_for_one_call_too(slow: Example) -> Non
 
 
 @pytest.mark.parametrize("concurrency", ["1", "2"])
+@pytest.mark.slow
 def test_a_further_call_that_hangs_still_ends(slow: Example, concurrency: str) -> None:
     slow.system(
         "def rag():\n    import threading\n    over, asked = threading.Event(), []\n\n    def ask(query):\n"

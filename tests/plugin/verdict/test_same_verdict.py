@@ -59,6 +59,7 @@ def plain(verdict: Any) -> Any:
     return {k: v for k, v in json.loads(json.dumps(verdict)).items() if k not in ("notes", "outcome")}
 
 
+@pytest.mark.slow
 def test_the_same_verdict_number_for_number(broken: Example, capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("xdist", reason="needs pytest-xdist")
     store = HistoryStore(broken.path / ".auepora" / "history.sqlite")

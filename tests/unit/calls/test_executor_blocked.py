@@ -60,6 +60,7 @@ BESIDE = pytest.mark.parametrize("options", [kinds(2, False), kinds(2, True)], i
 
 @ALL
 @pytest.mark.parametrize("late", [False, True], ids=["", "when cancelled"])
+@pytest.mark.slow
 def test_who_ends_the_waiting_for_it_gets_the_next_answer(
     system: System, alarm: Alarm, options: dict[str, Any], late: bool
 ) -> None:

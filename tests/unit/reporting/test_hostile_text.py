@@ -186,6 +186,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from leaves(part, (*path, key))
 
 
+@pytest.mark.slow
 def test_a_forged_report_is_refused_or_shown_as_text() -> None:
     """The job that comments reads a file that the code of a pull request has written: any value may be anything."""
     run, verdict = hostile("x")

@@ -47,6 +47,7 @@ def test_a_run_that_was_asked_says_its_cause(shell: Shell) -> None:
     assert "one: generator: token_f1 accepted 1.000, with the accepted documents 0.000" in " ".join(said.out.split())
 
 
+@pytest.mark.slow
 def test_a_run_that_nobody_asked_is_asked_now(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
 
