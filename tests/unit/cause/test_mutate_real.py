@@ -1,7 +1,7 @@
 """Real systems that are broken are seen as often as `mutate` says they are.
 
-With ``MUTATE_RATES`` in the environment over 400 resampled runs each, which takes some minutes; else over 40, which
-finds what is wrong by a quarter.
+With ``MUTATE_RATES`` in the environment over 400 resampled runs each, which takes some minutes; else one of them over
+40, which finds what is wrong by a quarter.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .test_mutate import found
 
 BASELINES, RUNS, TOLERANCE = (2, 200, 0.05) if "MUTATE_RATES" in os.environ else (1, 40, 0.25)
 WAYS: list[tuple[str, Kind, float]] = [
-    ("refused", "refusals", 0.05), ("cached", "another case's answer", 0.1), ("index", "stale index", 0.05),
-]  # fmt: skip
+    ("index", "stale index", 0.05), ("refused", "refusals", 0.05), ("cached", "another case's answer", 0.1),
+][: None if BASELINES > 1 else 1]  # fmt: skip
 """How the system is broken, as which change, in how many of 60 cases."""
 
 
