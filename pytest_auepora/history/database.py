@@ -119,7 +119,8 @@ class ServerDatabase:
     """
 
     def __init__(self, url: str) -> None:
-        self.name, self._secrets = mask_url(url), url_secrets(url)
+        self._secrets = url_secrets(url)
+        self.name = str(mask(mask_url(url), self._secrets))  # a slip may repeat a password in another place
         try:
             import sqlalchemy
             from sqlalchemy.pool import NullPool
@@ -129,8 +130,9 @@ class ServerDatabase:
             self._engine = sqlalchemy.create_engine(url, poolclass=NullPool)
         except ModuleNotFoundError as exc:
             raise HistoryError(f"{self.name}: its driver is not installed: pip install {exc.name}") from None
-        except (sqlalchemy.exc.ArgumentError, ValueError) as exc:
-            raise HistoryError(f"{self.name}: no URL of a database: {self._masked(exc)}") from None
+        except (sqlalchemy.exc.ArgumentError, ValueError):  # whose text may hold a piece of the password
+            expected = "dialect+driver://user:password@host:port/database, reserved characters as %XX"
+            raise HistoryError(f"{self.name}: no URL of a database: expected {expected}") from None
         self._text, self._error = sqlalchemy.text, sqlalchemy.exc.SQLAlchemyError
         dialect = self._engine.dialect.name
         self.column_types = {

@@ -73,7 +73,8 @@ def test_the_sdist_has_what_its_tests_read(tmp_path: Path) -> None:
         names = {name.partition("/")[2] for name in sdist.getnames()}
     assert {"CONTRIBUTING.md", "CHANGELOG.md", ".ci/run", "conftest.py", "hatch_build.py", "action.yml"} <= names
     folders = "tests", "example_suite", "docs", ".ci", ".github"
-    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".yml")]
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".md", ".yml")
+             and ".pytest_cache" not in path.parts]  # fmt: skip
     assert {path.relative_to(ROOT).as_posix() for path in files} <= names
 
 

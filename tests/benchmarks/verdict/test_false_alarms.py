@@ -96,10 +96,12 @@ def test_lost_answers_are_seen(change: Change, n: int, least: float) -> None:
 
 
 @pytest.mark.slow
-def test_what_got_better_is_never_red() -> None:
+def test_what_got_better_is_never_red_by_the_suite() -> None:
+    """A single case may fail by chance, as ever."""
     for row in (Row(won(MODEL, 0.2)), Row(chunks_lost(Mixture(), 0.2, back=True), runs_again=False)):
         found = rates(row, 60, 10, 2)
-        assert (found.red, found.words.get("better", 0) >= 0.8) == (0, True)
+        assert (found.by_suite, found.words.get("better", 0) >= 0.8) == (0, True)
+        assert found.red <= 0.05
 
 
 @pytest.mark.slow
