@@ -14,7 +14,7 @@ from zlib import crc32
 from example_suite.simple_rag import Bm25Retriever, Lexicon, terms
 from pytest_auepora.core.types import Document, RetrievedDocument
 
-DATA = Path("/work/shared/data/clapnq-dev")
+DATA = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "clapnq-dev"
 _DEEP = 40
 
 

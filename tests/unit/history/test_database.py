@@ -46,7 +46,7 @@ for i in range(5):
 
 def a_run(suite: str, cases: int = 3) -> Run:
     """A run with texts that a database might not like."""
-    said = "\u3042 \x00 ' ; \" % :name I don't know"
+    said = "\u3042 \x00 \ud800 ' ; \" % :name I don't know"
     return run_of([Case(f"case-{i}", answer=said) for i in range(cases)], suite=suite)
 
 
@@ -72,7 +72,13 @@ def test_a_run_with_its_answers_comes_back_as_it_was(store: HistoryStore) -> Non
     run.origin = {"kind": "resumed", "run": "261121-101010-00abc", "taken": 1}
     verdict = verdict_of(run, {"recall@5": 0.9}, baseline=baseline_of(run))
     run_id = store.add(run, verdict, recordings={"case-0": [said("x"), said("y")]})
-    assert store.load(run_id) == run
+    loaded = store.load(run_id)
+    assert {case.outputs["answer"] for case in loaded.cases.values()} == {
+        run.cases["case-0"].outputs["answer"].replace("\ud800", "?")
+    }
+    for case in run.cases.values():
+        case.texts = loaded.cases[case.case_id].texts
+    assert loaded == run
     assert store.recordings(run_id) == {"case-0": [said("x"), said("y")]}
     (line,) = store.runs(suite="billing", variant="")
     assert (line.run_id, line.complete, line.cases, line.origin) == (run_id, True, 3, run.origin)

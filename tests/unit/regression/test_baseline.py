@@ -133,7 +133,7 @@ def test_a_case_that_a_merge_left_twice_is_named(stored: tuple[Path, str]) -> No
         parse_baseline(stored[1].replace(block, block * 2), "b.json")
 
 
-@tries(100, 20_000)
+@tries(400, 20_000)
 def test_whatever_was_edited_is_said_or_judged(stored: tuple[Path, str], tries: int) -> None:
     golden, text = stored
     pick = Random(20)

@@ -123,7 +123,7 @@ def test_several_suites() -> None:
     assert markdown_report(Report()).splitlines()[3] == "**nothing was measured**"
 
 
-@pytest.mark.parametrize("limit", [COMMENT_LIMIT, 5_000, 200])
+@pytest.mark.parametrize("limit", [COMMENT_LIMIT, 20_000, 5_000, 1_000, 200])
 def test_it_always_fits(limit: int, long_run: tuple[Run, Verdict]) -> None:
     text = report(*long_run, limit=limit)
     assert len(text) <= limit
