@@ -214,10 +214,9 @@ def _culprit(generator: bool, retrieval: bool) -> Culprit:
     return "generator" if generator else "retrieval" if retrieval else "neither"
 
 
-def _is_guilty(name: str, part: Difference, total: float, metrics: Mapping[str, MetricInfo], *, steady: bool) -> bool:
-    """Whether a part accounts for a loss over the cases, and not by chance."""
-    lost_by_part = _loss(name, 0.0, part.value or 0.0, metrics)
-    if lost_by_part <= max(_LEAST, _SUITE_SHARE * total):
+def _is_guilty(name: str, part: Difference, least: float, metrics: Mapping[str, MetricInfo], *, steady: bool) -> bool:
+    """Whether a part accounts for a loss of more than *least* over the cases, and not by chance."""
+    if _loss(name, 0.0, part.value or 0.0, metrics) <= least:
         return False
     if steady or part.low is None or part.high is None:
         return True
