@@ -48,9 +48,13 @@ class ByItem(ABC, Generic[T, R]):
 
 @dataclass(frozen=True, slots=True)
 class LostBatch:
-    """The result of a batch whose worker died, even when the batch ran alone.  ``reason`` says how it died."""
+    """The result of a batch whose worker died, even when the batch ran alone.  ``reason`` says how it died.
+
+    ``given_up`` says whether Dask gave the batch up.
+    """
 
     reason: str
+    given_up: bool = False
 
 
 def all_cores() -> int:
@@ -163,7 +167,7 @@ class _Pool(Generic[T, R]):
         except BaseException as exc:
             if not _is_death(exc):
                 raise
-            return LostBatch(error_line(exc))
+            return LostBatch(error_line(exc), type(exc).__name__ == "KilledWorker")
         return result
 
     def _next_result(self) -> Iterator[tuple[list[T], R | LostBatch]]:
@@ -172,8 +176,8 @@ class _Pool(Generic[T, R]):
         if self.is_ours and isinstance(result, LostBatch):
             yield from self._run_one_by_one()
             return
-        if isinstance(result, LostBatch) and result.reason.startswith("KilledWorker"):
-            # Dask gave the batch up: the fault may have been that of another batch on the same worker
+        if isinstance(result, LostBatch) and result.given_up:
+            # the fault may have been that of another batch on the same worker
             result = self._result(self._start(batch))
         self.waiting.popleft()
         yield batch, result

@@ -141,8 +141,12 @@ class Metric(ABC):
         A case whose call failed is an error of the metric only where it may apply.  By default it looks at
         ``required``.
         """
-        lacks = (name for name in self.required if getattr(sample, name) is None)
-        return next((NotApplicable(f"no {name}") for name in lacks), None)
+        name = self.missing_field(sample)
+        return NotApplicable(f"no {name}") if name else None
+
+    def missing_field(self, sample: EvaluationSample) -> str:
+        """Return the first of ``required`` that *sample* does not have; empty where it has them all."""
+        return next((name for name in self.required if getattr(sample, name) is None), "")
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Score one case.  Raises what the formula raises; never returns NaN."""

@@ -97,28 +97,34 @@ _ROUNDING = 1e-9
 
 def score_of(metric: Metric, outcome: CaseScore) -> Score:
     """Return what *metric* said of a case as a score; what is no score is an error that names what to return."""
+    try:
+        return _read_outcome(metric, outcome)
+    except MetricError as exc:
+        return Score.failed(f"{type(exc).__name__}: {exc}")
+
+
+def _read_outcome(metric: Metric, outcome: CaseScore) -> Score:
     if isinstance(outcome, NotApplicable):
         if not isinstance(outcome.reason, str):
-            return _misreturned(f"measure() returned NotApplicable({outcome.reason!r:.60}): give the reason as a text")
+            raise MetricError(f"measure() returned NotApplicable({outcome.reason!r:.60}): give the reason as a text")
         return Score("n/a", reason=outcome.reason)
     if not isinstance(outcome, Measurement):
         wrapped = f"Measurement({outcome!r:.40})" if _is_number(outcome) else "a Measurement"
-        return _misreturned(f"measure() returned {outcome!r:.60}: return {wrapped}, or NotApplicable with the reason")
+        raise MetricError(f"measure() returned {outcome!r:.60}: return {wrapped}, or NotApplicable with the reason")
     raw: Any = outcome.value
     if raw is None:
         if outcome.data is None or type(metric).aggregate is Metric.aggregate:
-            return _misreturned(
+            raise MetricError(
                 "measure() returned Measurement(None), which no mean counts: return a number, or NotApplicable with "
                 "the reason; a metric with an aggregate of its own returns data as well"
             )
         return Score("aggregate", data=outcome.data, details=outcome.details)
     if not _is_number(raw):
-        return _misreturned(f"measure() returned Measurement({raw!r:.60}): return a number, as Measurement(0.5)")
+        raise MetricError(f"measure() returned Measurement({raw!r:.60}): return a number, as Measurement(0.5)")
     value = float(raw)
     if not math.isfinite(value):
-        return _misreturned(f"the metric returned {'NaN' if math.isnan(value) else value}")
-    if problem := _outside_range(metric, value):
-        return _misreturned(f"measure() returned {problem}")
+        raise MetricError(f"the metric returned {'NaN' if math.isnan(value) else value}")
+    _check_range(metric, value, "measure()")
     return Score("number", value, "", outcome.data, outcome.details)
 
 
@@ -127,16 +133,13 @@ def _is_number(value: Any) -> bool:
     return hasattr(value, "__float__")
 
 
-def _misreturned(reason: str) -> Score:
-    return Score.failed(f"{MetricError.__name__}: {reason}")
-
-
-def _outside_range(metric: Metric, value: float) -> str:
-    """Return what to say of a *value* that the metric's range does not have; empty if it does."""
+def _check_range(metric: Metric, value: float, returned_by: str) -> None:
     low, high = metric.range
-    if low - _ROUNDING <= value <= high + _ROUNDING:
-        return ""
-    return f"{value:g}, outside the metric's range from {low:g} to {high:g}: return a value within, or declare `range`"
+    if not low - _ROUNDING <= value <= high + _ROUNDING:
+        raise MetricError(
+            f"{returned_by} returned {value:g}, outside the metric's range from {low:g} to {high:g}: "
+            "return a value within, or declare `range`"
+        )
 
 
 REPEAT_DATA = "data_of_repeats"
@@ -263,8 +266,7 @@ def checked_aggregate(metric: Metric, measurements: Sequence[Measurement]) -> Me
         return result
     if not _is_number(result.value) or not math.isfinite(result.value):
         raise MetricError(f"its aggregate returned {result.value!r:.60}")
-    if problem := _outside_range(metric, result.value):
-        raise MetricError(f"its aggregate returned {problem}")
+    _check_range(metric, result.value, "its aggregate")
     return result
 
 

@@ -110,7 +110,7 @@ def measure_calls(
         else:
             scores = {**next(other_scores), **scores}
             in_order = {name: scores[name] for name in metrics if name in scores}
-            measured.append(MeasuredAnswer(_scored_result(case_call, answer, in_order), answer))
+            measured.append(MeasuredAnswer(_scored_result(case_call, answer, in_order, metrics), answer))
     return measured
 
 
@@ -181,7 +181,9 @@ def _with_notes(case_call: CaseCall, outputs: SystemOutputs) -> SystemOutputs:
     return outputs
 
 
-def _scored_result(case_call: CaseCall, outputs: SystemOutputs, scores: dict[str, Score]) -> CaseResult:
+def _scored_result(
+    case_call: CaseCall, outputs: SystemOutputs, scores: dict[str, Score], metrics: Mapping[str, Metric]
+) -> CaseResult:
     case, call = case_call.case, case_call.call
     result = blank_result(case)
     result.seconds, result.concurrency = call.seconds, call.concurrency
@@ -193,7 +195,7 @@ def _scored_result(case_call: CaseCall, outputs: SystemOutputs, scores: dict[str
         result.system_usage = spending_of(outputs)
     result.scores = scores
     result.assertions = held_assertions(scores, case.sample.labels)
-    _explain_missing_labels(result, case)
+    _explain_missing_labels(result, case, metrics)
     result.ranks = ranks_of_relevant(case.sample, outputs)
     result.outputs = shown_outputs(case.sample, outputs)
     return result
@@ -228,7 +230,7 @@ def _rescored_result(
         result.outputs, result.ranks = recording.shown, dict(recording.ranks)
     else:
         result.outputs, result.ranks = shown_outputs(case.sample, outputs), ranks_of_relevant(case.sample, outputs)
-    _explain_missing_labels(result, case)
+    _explain_missing_labels(result, case, metrics)
     return result
 
 
@@ -248,13 +250,13 @@ def _score_again(
     return fresh or score_case([metric], sample, outputs)[metric.name]
 
 
-def _explain_missing_labels(result: CaseResult, case: GoldenCase) -> None:
+def _explain_missing_labels(result: CaseResult, case: GoldenCase, metrics: Mapping[str, Metric]) -> None:
     """Say of scores that are n/a because labels were not found which labels those are."""
     if case.moved is None or case.moved["match"] != "none":
         return
     missing = ", ".join(name for name, match in case.moved["labels"].items() if match["match"] == "none")
-    for score in result.scores.values():
-        if score.state == "n/a" and score.reason == "no relevant_docs":
+    for name, score in result.scores.items():
+        if score.state == "n/a" and metrics[name].missing_field(case.sample) == "relevant_docs":
             score.reason = f"labels moved: {snippet(missing)}"
 
 

@@ -329,13 +329,15 @@ def lock_baseline(path: Path) -> Iterator[None]:
         raise BaselineError(str(exc)) from exc
 
 
-def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
+def load_baseline(path: Path, suite: str, variant: str = "", *, accept: str = _ACCEPT) -> Baseline | None:
     """Read *path*, which should be the baseline of *suite* in this *variant*; None if there is no such file.
+
+    *accept* is what errors say to write it anew.
 
     Raises:
         BaselineError: as `read_baseline`, or it belongs to another suite or configuration.
     """
-    baseline = read_baseline(path)
+    baseline = read_baseline(path, accept=accept)
     if baseline is not None and (baseline.suite, baseline.variant) != (suite, variant):
         raise BaselineError(
             f"{path}: the baseline of {run_title(baseline.suite, baseline.variant)!r}, "
@@ -344,7 +346,7 @@ def load_baseline(path: Path, suite: str, variant: str = "") -> Baseline | None:
     return baseline
 
 
-def read_baseline(path: Path) -> Baseline | None:
+def read_baseline(path: Path, *, accept: str = _ACCEPT) -> Baseline | None:
     """Read *path*, the baseline of whatever suite; None if there is no such file.
 
     Raises:
@@ -359,7 +361,7 @@ def read_baseline(path: Path) -> Baseline | None:
         raise BaselineError(f"{path}: not UTF-8 ({exc.reason} at byte {exc.start})") from None
     except OSError as exc:
         raise BaselineError(f"{path}: cannot be read: {exc.strerror or exc}") from None
-    return parse_baseline(text, str(path))
+    return parse_baseline(text, str(path), accept=accept)
 
 
 @dataclass(slots=True)
@@ -370,19 +372,19 @@ class _Versioned(Record):
     cases: Any
 
 
-def parse_baseline(text: str, path: str) -> Baseline:
-    """Read the text of a baseline; *path* is for messages.  Raises `BaselineError`."""
+def parse_baseline(text: str, path: str, *, accept: str = _ACCEPT) -> Baseline:
+    """Read the text of a baseline; *path* and *accept* are for messages.  Raises `BaselineError`."""
     try:
         found = read_record(_Versioned, text, by_hand=False)
         if found.format not in (1, FORMAT):
             raise BaselineError(
                 f"{path}: baseline format {found.format!r}, this version reads {FORMAT}; "
-                f"it was written by another version of pytest-auepora: install that one, or {_ACCEPT}"
+                f"it was written by another version of pytest-auepora: install that one, or {accept}"
             )
         baseline = read_record(Baseline, text if found.format == FORMAT else _from_first_format(text))
     except RecordError as exc:
         raise BaselineError(
-            f"{exc.at(path)}; if it should be a baseline, restore it from version control, or {_ACCEPT}"
+            f"{exc.at(path)}; if it should be a baseline, restore it from version control, or {accept}"
         ) from None
     baseline.format = found.format
     return baseline
@@ -440,6 +442,6 @@ def anchor_path(baseline: Path) -> Path:
 def load_anchor(baseline: Path, suite: str, variant: str = "") -> Anchor:
     """Read the anchor of *baseline*, if there is one."""
     try:
-        return Anchor(load_baseline(anchor_path(baseline), suite, variant))
+        return Anchor(load_baseline(anchor_path(baseline), suite, variant, accept=f"{_ACCEPT}=anchor"))
     except BaselineError as exc:
-        return Anchor(problem=str(exc).replace("--auepora-update", "--auepora-update=anchor"))
+        return Anchor(problem=str(exc))

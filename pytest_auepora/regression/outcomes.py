@@ -33,7 +33,7 @@ GateReason = Literal[
     # baseline and anchor
     "no baseline", "unreadable", "not written", "nothing compares", "damaged data", "suspects",
     # judges
-    "calibration unusable", "judge silent",
+    "calibration unusable", "judge gone", "judge silent",
     # any
     "hook raised", "partial run", "suite not selected", "not finished", "alpha too small", "too few clusters",
     "no spread",
@@ -209,9 +209,10 @@ class GateOutcome(Record):
         return () if self.kind == "coverage" else self.worst_cases
 
 
-AdvisoryReason = Literal["policy", "no calibration", "another judge", "not good enough", "unusable"]
+AdvisoryReason = Literal["policy", "no calibration", "another judge", "not good enough", "unusable", "judge gone"]
 """Why a judge cannot fail the run: the golden file says so; there is no calibration; there is one of another judge; it
-says that the judge does not agree well enough with people; its file cannot be used, which a gate reports."""
+says that the judge does not agree well enough with people; its file cannot be used, or its judge is not there any more,
+both of which a gate reports."""
 
 
 @dataclass(slots=True)

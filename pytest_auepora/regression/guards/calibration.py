@@ -28,7 +28,7 @@ IntervalMethod = Literal["bootstrap", "Wilson", "none"]
 
 
 class CalibrationError(AueporaError):
-    """A calibration file that cannot be read, or whose judge is gone."""
+    """A calibration file that cannot be read."""
 
 
 def _has_params(judge: Mapping[str, Any]) -> bool:
@@ -70,7 +70,7 @@ class JudgeChange(Record):
     """Two-sided mid-p value of McNemar's test."""
 
     @property
-    def outcome(self) -> str:
+    def outcome(self) -> Literal["better", "worse", "no clear difference"]:
         """``better``, ``worse``, or ``no clear difference``."""
         if self.p > _ALPHA:
             return "no clear difference"
@@ -126,11 +126,12 @@ class JudgeStanding(NamedTuple):
 
     Attributes:
         advisory: metric → why its scores cannot fail the run.
-        broken: metric → what is wrong with its calibration file; that fails the run, so that no gate vanishes unseen.
+        broken: those of which the calibration file cannot be used, or whose calibrated judge is gone; that fails the
+            run, so that no gate vanishes unseen.
     """
 
     advisory: Mapping[str, Advisory]
-    broken: Mapping[str, str]
+    broken: Mapping[str, Advisory]
 
 
 def calibration_path(folder: Path, metric: str) -> Path:
@@ -153,7 +154,7 @@ def load_calibration(path: Path) -> Calibration | None:
 def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, folder: Path | None) -> JudgeStanding:
     """Return which of *metrics* may not fail the run: the policy says so, or else the calibration files in *folder*."""
     advisory: dict[str, Advisory] = {}
-    broken: dict[str, str] = {}
+    broken: dict[str, Advisory] = {}
     for name, info in metrics.items():
         judge_policy = policy.for_metric(name).judge
         if not info.judge or judge_policy == "gate":
@@ -161,9 +162,11 @@ def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, fol
         try:
             why = Advisory("policy") if judge_policy == "advisory" else _why_advisory(info, folder)
         except CalibrationError as exc:
-            broken[name], why = str(exc), Advisory("unusable", detail=str(exc))
+            why = Advisory("unusable", detail=str(exc))
         if why is not None:
             advisory[name] = why
+            if why.reason in ("unusable", "judge gone"):
+                broken[name] = why
     return JudgeStanding(advisory, broken)
 
 
@@ -176,9 +179,7 @@ def _why_advisory(info: MetricInfo, folder: Path | None) -> Advisory | None:
     if (calibration := load_calibration(path)) is None:
         return Advisory("no calibration", f"{path.parent.name}/{path.name}")
     if calibration.gate and _names_model(calibration.judge) and not _names_model(info.judge):
-        raise CalibrationError(
-            "the judge that was calibrated is not there: no model is named now; its gates count only with it"
-        )
+        return Advisory("judge gone")
     if changed := calibration.mismatch(info.judge):
         return Advisory("another judge", changes=tuple(changed))
     return None if calibration.gate else Advisory("not good enough", detail=calibration.reason)
@@ -206,8 +207,8 @@ def judge_outcomes(
     A judge fails so whether it is calibrated or not, unless one of *gates* failed already.
     """
     for name, why in standing.broken.items():
-        reason: GateReason = "calibration unusable"
-        yield GateOutcome("calibration", "failed", name, reason=reason, detail=why, owner=run.owner)
+        reason: GateReason = "judge gone" if why.reason == "judge gone" else "calibration unusable"
+        yield GateOutcome("calibration", "failed", name, reason=reason, detail=why.detail, owner=run.owner)
     reported = {gate.metric for gate in gates if gate.state == "failed"} | standing.broken.keys()
     for name, info in run.metrics.items():
         if not info.judge or name in reported or policy.for_metric(name).judge == "advisory":

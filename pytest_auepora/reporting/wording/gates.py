@@ -19,6 +19,7 @@ _TINY = 0.0001  # as small as a p-value is shown
 """Most gates in a group that is open by default."""
 
 _ACCEPT = "accept a run with `pytest --auepora-update`"
+JUDGE_GONE = "the judge that was calibrated is not there: no model is named now; its gates count only with it"
 _PRUNE = "accept with `pytest --auepora-update=prune`"
 _CHECK_HINT = "`pytest --auepora-labels check` lists them"
 
@@ -167,6 +168,8 @@ def _missing_text(gate: GateOutcome, run: Run) -> str:
             return "no case was measured in both runs, so there is nothing to judge"
         case "calibration unusable":
             return detail
+        case "judge gone":
+            return JUDGE_GONE
         case "judge silent":
             return f"every reply of the judge failed, in {plural(gate.n, 'case')}: {detail}"
         case _:

@@ -20,7 +20,7 @@ from ..numbers import number, percent, plural
 from ..text import listed
 from .changes import changes_text, incomparable_text
 from .checks import advisory_lines, finding_line, is_known_to_vary
-from .gates import label_hint, part_text, reason_text
+from .gates import JUDGE_GONE, label_hint, part_text, reason_text
 
 if TYPE_CHECKING:
     from ...metrics.service.system_usage import Spending
@@ -213,6 +213,8 @@ def advisory_text(why: Advisory) -> str:
         return "the golden file says judge: advisory"
     if why.reason == "unusable":
         return why.detail
+    if why.reason == "judge gone":
+        return JUDGE_GONE
     said = {
         "no calibration": f"there is no {why.place or 'calibration'}; {reference('judges')}",
         "another judge": (

@@ -8,7 +8,8 @@ import pytest
 
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.calls.call import CallResult
-from pytest_auepora.core.types import Document, EvaluationSample, Response, SystemOutputs
+from pytest_auepora.core.metrics_base import Metric, NotApplicable
+from pytest_auepora.core.types import Document, EvaluationSample, Response, SystemOutputs, TargetCategory
 from pytest_auepora.evaluation.measure import CaseCall, Convert, measure_calls
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.metrics.registry import Registry
@@ -84,3 +85,16 @@ def test_labels_that_are_gone_say_why_there_is_no_score() -> None:
     case = GoldenCase(EvaluationSample("one", "q", None), moved=moved)
     (done,) = measure_calls([CaseCall(case, CallResult("x"))], SYSTEM, {"recall@1": METRICS["recall@1"]})
     assert done.result.scores["recall@1"].reason == "labels moved: p#1"
+
+
+def test_moved_labels_explain_no_other_missing_score() -> None:
+    class Silent(Metric):
+        name, target = "silent", TargetCategory.GENERATION_RELEVANCE
+
+        def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> NotApplicable:
+            return NotApplicable("no relevant_docs")
+
+    moved = {"match": "none", "labels": {"p#1": {"match": "none"}}}
+    case = GoldenCase(EvaluationSample("one", "q", None), moved=moved)
+    (done,) = measure_calls([CaseCall(case, CallResult("x"))], SYSTEM, {"silent": Silent()})
+    assert done.result.scores["silent"].reason == "no relevant_docs"

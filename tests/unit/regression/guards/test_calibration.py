@@ -120,7 +120,8 @@ def test_a_calibrated_judge_that_is_gone_fails_the_run(tmp_path: Path, labels: b
     verdict = verdict_of(run_of(0.9, metric=metric), calibrated(tmp_path, judge=known))
     assert verdict.outcome == "failed"
     (gate,) = [g for g in verdict.gates if g.state == "failed"]
-    assert (gate.key, gate.reason) == ("calibration: opinion", "calibration unusable")
+    assert (gate.key, gate.reason) == ("calibration: opinion", "judge gone")
+    assert verdict.advisory["opinion"] == Advisory("judge gone")
 
 
 @pytest.mark.parametrize("gated", [True, False])

@@ -127,6 +127,8 @@ def test_a_threshold(changes: dict[str, Any], text: str) -> None:
          "accept a run with `pytest --auepora-update`"),
         ({"reason": "must_pass skipped", "names": ("a",)}, "a: must pass, and was skipped"),
         ({"reason": "aggregate failed", "detail": "it raised X"}, "not judged: it raised X"),
+        ({"kind": "calibration", "reason": "judge gone"},
+         "the judge that was calibrated is not there: no model is named now; its gates count only with it"),
         ({"kind": "calibration", "reason": "judge silent", "n": 3, "detail": "503"},
          "every reply of the judge failed, in 3 cases: 503"),
         ({"kind": "baseline", "reason": "nothing compares", "unpaired": {"changed": 3},

@@ -75,6 +75,8 @@ def test_every_kind_has_a_sentence(kind: NoteKind) -> None:
          "judge not calibrated: the calibration is of another one (model a → b); run `auepora calibrate` again"),
         (Advisory("not good enough", detail="κ 0.4 is below 0.6"), "judge not calibrated: κ 0.4 is below 0.6"),
         (Advisory("unusable", detail="c.json: not JSON"), "c.json: not JSON"),
+        (Advisory("judge gone"),
+         "the judge that was calibrated is not there: no model is named now; its gates count only with it"),
     ],
 )  # fmt: skip
 def test_why_a_judge_is_advisory(why: Advisory, text: str) -> None:
