@@ -21,7 +21,7 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import REPEAT_DATA, Score
 from ..errors import AueporaError
 from ..io.golden.model import GoldenCase
-from ..metrics.judge.usage import add_usage
+from ..metrics.judge.usage import JudgeUsage, summed
 from ..regression.baseline import Baseline
 from ..regression.checks import OneAnswer, accepted_checks, answers_of, can_fail_alone, case_rules, each_answer
 from ..regression.compare import CaseComparison, Comparability, comparability_of, compare_case
@@ -380,11 +380,13 @@ class CaseFlow:
 
 def sum_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
     """Let *result* say what all *parts*, answers to its case, cost: those of judges, and those of the system."""
-    result.judge_usage = add_usage(part.judge_usage for part in parts if part.judge_usage)
+    judges = summed(JudgeUsage, (part.judge_usage for part in parts if part.judge_usage))
+    result.judge_usage = {name: usage.to_dict() for name, usage in judges.items()}
     if any(part.system_usage for part in parts):
-        from ..metrics.service.system_usage import add_spending
+        from ..metrics.service.system_usage import Spending
 
-        result.system_usage = add_spending(part.system_usage for part in parts)
+        models = summed(Spending, (part.system_usage for part in parts))
+        result.system_usage = {name: spending.to_dict() for name, spending in models.items()}
 
 
 def _text_of(result: CaseResult) -> str | None:

@@ -52,7 +52,6 @@ class DistinctN(Configured):
     oracle = "a set over all answers, exact"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where the answer is shorter than n words."""
         tokens = answer_words(answer_text(outputs))
         grams = [" ".join(tokens[i : i + self.n]) for i in range(len(tokens) - self.n + 1)]
         if not grams:
@@ -142,7 +141,6 @@ class ResponseDiversity(Configured):
             self.range, self.provenance_keys = (0.0, 2.0), ("embedding",)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Remember the direction of one answer; it counts in the aggregate only."""
         if self.of == "embedding":
             vector = outputs.response.metadata.get("embedding")
             if vector is None:
@@ -219,7 +217,6 @@ class QuantileLatency(Latency):
     oracle = 'numpy.quantile(method="inverted_cdf"), exact'
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
-        """Return the quantile of all values; over none 0.0 with ``num_samples`` 0."""
         return quantile_of(self, measurements, self.quantile)
 
 
@@ -253,6 +250,5 @@ class PercentileLatency(QuantileLatency):
         super().__init__(timing_key, percent / 100)
 
     def spelling(self) -> str:
-        """``p95_latency``, or ``p95_latency[retrieval]`` for another timing."""
         suffix = "" if self.timing_key == "end_to_end" else f"[{self.timing_key}]"
         return f"p{self.percent}_latency{suffix}"

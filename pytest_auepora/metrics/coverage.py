@@ -83,10 +83,8 @@ class OverSpans(Configured):
     source = "Chroma, Evaluating Chunking Strategies for Retrieval (2024), in characters"
     oracle = "sets of character positions"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``gold``, ``common`` and ``returned`` characters."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
         labels_by_source = grouped((label.source, label) for label in _passages(sample))
         retrieved = [r.doc for r in outputs.retrieved[: self.k]]
         chunks = grouped((source_of(chunk), chunk) for chunk in retrieved)
@@ -99,7 +97,6 @@ class OverSpans(Configured):
         return Measurement(value, details={"gold": gold, "common": common, "returned": returned})
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no relevant quote or span is given."""
         missing = None if _passages(sample) else NotApplicable("no gold quote or span")
         return super().not_applicable(sample) or missing
 
@@ -164,13 +161,10 @@ class CoverageEntities(Configured):
     oracle = "counted"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no entity is listed."""
         return None if wordings(sample, "entities") else NotApplicable("no entities")
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``missing``, by first name."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
         entities = wordings(sample, "entities")
         docs = [r.doc for r in outputs.retrieved[: self.k]]
         tag_lists = [read_list(doc.metadata.get("entities") or (), "metadata['entities']") for doc in docs]

@@ -67,12 +67,11 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         super().__post_init__()
 
     def params(self) -> dict[str, Any]:
-        """Return the options that change the score, with what the critic says of itself and the prompt."""
         prompt = f"{load_prompt(self.prompt).version}:{fingerprint(self._fill_prompt())}"
         return {**super().params(), "judge": self.critic_params(), "prompt": prompt}
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        """Return what to ask about one case, or what is known without asking."""
+        """Return what to ask about one case to which the metric applies, or what is known without asking."""
         raise NotImplementedError
 
     def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
@@ -95,7 +94,6 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         return load_prompt(self.prompt).fill(words, **material)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Ask about one case; see `measure_many`."""
         return self.measure_many([sample], [outputs])[0]
 
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
@@ -104,7 +102,7 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         Raises:
             Exception: what the first failing question gave, after all were asked.
         """
-        cases = [self._questions(s, o) for s, o in zip(samples, outputs, strict=True)]
+        cases = [self.not_applicable(s) or self._questions(s, o) for s, o in zip(samples, outputs, strict=True)]
         questions = [q for case in cases if isinstance(case, list) for q in case]
         replies = iter(self.critic_in_use().ask_many(questions) if questions else ())
         return [
@@ -257,12 +255,9 @@ class Rubric(Judged):
     source = "promptfoo's llm-rubric"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that the case has no rubric."""
         return None if sample.labels.get("rubric") else NotApplicable("no rubric")
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
         rubrics = [str(text) for text in read_list(sample.labels["rubric"], "labels['rubric']")]
         answer = answer_text(outputs).strip() or "(there is no answer)"
         texts = {"question": asked_text(sample), "answer": answer}
@@ -340,13 +335,10 @@ class Preference(Judged):
     source = "Zheng et al. 2023 (arXiv:2306.05685), pairwise comparison with swapped positions"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that a reference says what is right."""
         has_reference = sample.reference_answer is not None and not self.referenced
         return NotApplicable("there is a reference_answer") if has_reference else None
 
     def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
         accepted, answer = str(outputs.memo.get(BASELINE_ANSWER) or "").strip(), answer_text(outputs).strip()
         if not accepted:
             return NotApplicable("the baseline's answer is not kept")

@@ -187,7 +187,6 @@ class EvidenceOverlapFaithfulness(AgainstEvidence):
     oracle = "an independent count with a regular expression and sets, exact"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Return the share of n-grams that occur in the evidence; an empty answer scores 0."""
         evidence = evidence_texts(sample, outputs, self.evidence_source, self.top_k)
         if isinstance(evidence, NotApplicable):
             return evidence

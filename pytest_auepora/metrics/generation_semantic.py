@@ -70,7 +70,6 @@ class BertScoreMetric(_Semantic):
         super().__post_init__()
 
     def params(self) -> dict[str, Any]:
-        """Return the options with the model that makes the vectors."""
         params = {**super().params(), "model_type": model_fingerprint(self.model_type)}
         if stamp := versions():
             params["num_layers"] = layers_of(self.model_type) if self.num_layers is None else self.num_layers
@@ -121,7 +120,6 @@ class EmbeddingSimilarity(_Semantic):
         self._embedder = Embedder(self.model if self.embed_fn is None else self.embed_fn, batch_size=self.batch_size)
 
     def params(self) -> dict[str, Any]:
-        """Return the options with the model that makes the vectors."""
         model = model_fingerprint(self.model) if self.embed_fn is None else fingerprint(self.embed_fn)
         return {**super().params(), "model": model}
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ..base.text import did_you_mean
-from ..core.metrics_base import Metric
+from ..core.metrics_base import CaseScore, Metric
+from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
 
 UNSPELLED = {"unspelled": True}
@@ -96,6 +97,14 @@ class Configured(Metric):
 
     def _options(self) -> list[Field[Any]]:
         return [f for f in fields(self) if "unspelled" not in f.metadata]
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        """Return why the metric does not apply to the case, else what `score_answer` gives."""
+        return self.not_applicable(sample) or self.score_answer(sample, outputs)
+
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        """Score the answer to a case to which the metric applies; for those that do not override `measure`."""
+        raise NotImplementedError
 
     def spelled_stem(self) -> str:
         """Return the part of the name before the bracket, without a cut-off that is not set."""

@@ -55,11 +55,9 @@ class OverMetric(Configured):
         super().__post_init__()
 
     def params(self) -> dict[str, Any]:
-        """The options, with those of the base metric."""
         return {**super().params(), "base": [self.metric.name, self.metric.version, self.metric.params()]}
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return why the base metric does not apply."""
         return self.metric.not_applicable(sample) or super().not_applicable(sample)
 
 
@@ -78,7 +76,6 @@ class OverPairs(Configured):
         return self.not_applicable(sample) or Measurement(None, data=data)
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that the case is a variant of a scenario that is none of ``scenarios``."""
         scenario = sample.labels.get("scenario")
         if sample.labels.get("variant_of") is None or str(scenario) in self.scenarios:
             return super().not_applicable(sample)
@@ -145,29 +142,23 @@ class SlicedMetric(Metric):
         inherit(self, self.base, "direction", "range", "deterministic", "baselined", "version")
 
     def params(self) -> dict[str, Any]:
-        """The options of the base metric, and what the slice is."""
         return {**self.base.params(), "slice": self._slice_spelling}
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that the case is outside the slice, or why the base metric does not apply."""
         return self.base.not_applicable(sample) if self.predicate(sample) else NotApplicable("outside the slice")
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Measure a case of the slice with the base metric."""
         return self.base.measure(sample, outputs) if self.predicate(sample) else NotApplicable("outside the slice")
 
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
-        """Let the base metric score all cases of the slice at once."""
         inside = list(map(self.predicate, samples))
         scores = iter(self.base.measure_many(list(compress(samples, inside)), list(compress(outputs, inside))))
         return [next(scores) if is_inside else NotApplicable("outside the slice") for is_inside in inside]
 
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
-        """As the base metric."""
         return self.base.by_case(measurements)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
-        """Aggregate as the base metric does, under this metric's name."""
         result = self.base.aggregate(measurements)
         result.name = self.name
         return result

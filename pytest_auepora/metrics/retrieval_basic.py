@@ -43,11 +43,9 @@ class Matched(Configured):
             self.provenance_keys, self.across_chunkers = (), "documents"  # which stay the same, however they are cut
 
     def spelled_stem(self) -> str:
-        """Return the stem without a cut-off that is not set, with ``_doc`` behind it at document level."""
         return super().spelled_stem() + ("_doc" if self.level == "doc" else "")
 
     def spelled_options(self) -> dict[str, Any]:
-        """Return the options of the bracket; the level is in the stem."""
         return {key: value for key, value in super().spelled_options().items() if key != "level"}
 
 
@@ -63,11 +61,9 @@ class Ranked(Matched):
     unjudged: str = choice("irrelevant", "skip")
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return why nothing could be found: nobody said what is relevant, or nothing is."""
         return no_relevant(sample)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Score the ranking of one case."""
         ranking = ranking_of(sample, outputs, self.matching)
         if isinstance(ranking, NotApplicable):
             return ranking
@@ -97,7 +93,6 @@ class RecallAtK(Ranked):
     oracle = "pytrec_eval recall, 1e-12; ranx recall"
 
     def value(self, ranking: Ranking) -> float:
-        """Return a share of the labels."""
         if self.capped:
             return min(ranking.found_labels(self.k) / ranking.relevant(self.k), 1.0)
         return ranking.found_labels(self.k) / ranking.relevant()
@@ -121,7 +116,6 @@ class PrecisionAtK(Ranked):
     oracle = "pytrec_eval P, 1e-12; ranx precision"
 
     def value(self, ranking: Ranking) -> float:
-        """Return a share of the slots; nothing returned is 0."""
         hits = ranking.hits(self.k)
         return hits / (self.k if self.denominator == "k" else max(ranking.returned(self.k), 1))
 
@@ -144,7 +138,6 @@ class HitRateAtK(Ranked):
     oracle = "pytrec_eval success, exact; ranx hit_rate"
 
     def value(self, ranking: Ranking) -> float:
-        """Return 1 or 0."""
         return float(ranking.hits(self.k) > 0)
 
     def details(self, ranking: Ranking) -> dict[str, Any]:
@@ -165,5 +158,4 @@ class EmptyResultRate(Metric):
     oracle = "counted"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Score one case; always a number."""
         return Measurement(0.0 if outputs.retrieved else 1.0)

@@ -30,10 +30,7 @@ class SlotJudgment(NamedTuple):
 class OverJudgments(Matched):
     """Base of the metrics over all judgments of a case, relevant or not."""
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Score one case; n/a where nothing is judged."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         labels = labels_of(sample, level=self.level)
         covered: set[int] = set()
         slots = []
@@ -45,7 +42,6 @@ class OverJudgments(Matched):
         return self._weigh(labels, slots)
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that nothing is judged."""
         unjudged = None if labels_of(sample) else NotApplicable("nothing relevant and no judgment")
         return super().not_applicable(sample) or unjudged
 
@@ -116,7 +112,6 @@ class RBP(OverJudgments):
     oracle = "ranx rbp, 1e-12"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that nothing is relevant."""
         return super().not_applicable(sample) or no_relevant(sample)
 
     def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
@@ -139,7 +134,6 @@ class RPrecision(Ranked):
     oracle = "pytrec_eval Rprec, 1e-12"
 
     def value(self, ranking: Ranking) -> float:
-        """Return a share of the first R slots."""
         size = ranking.relevant()
         return ranking.found_labels(size) / size
 
@@ -190,14 +184,11 @@ class RetrievalAccuracy(Configured):
     oracle = "counted"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that relevance is not labelled, or there is no candidate."""
         missing = None if sample.candidate_docs else NotApplicable("no candidate_docs")
         return super().not_applicable(sample) or missing
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``tp``, ``tn``, ``fp``, ``fn``."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
         matcher = LabelMatcher(labels_of(sample))
         candidates = {doc.doc_id: doc for doc in sample.candidate_docs or ()}
         relevant = {name for name, doc in candidates.items() if any(matcher.grades(doc))}
@@ -228,15 +219,12 @@ class DocumentNoiseAtK(Configured):
     oracle = "counted"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no noise is named."""
         if sample.labels.get(NOISE_DOCS) is not None or not all(label.grade for label in labels_of(sample)):
             return None
         return NotApplicable("no noise_docs, and no document is judged not relevant")
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where nothing was returned.  Details: ``noise``, the ids."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
         top = [r.doc for r in outputs.retrieved[: self.k]]
         noise = sample.labels.get(NOISE_DOCS)
         if noise is not None:

@@ -34,11 +34,9 @@ class _OrByLabels(Ranked):
     """Reads ``chunk_labels`` of a case that has no ``relevant_docs``: sufficient evidence is grade 2, topical 1."""
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return why nothing could be found: nobody said what is relevant, or nothing is."""
         return super().not_applicable(_with_graded_labels(sample))
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Score the ranking of one case."""
         return super().measure(_with_graded_labels(sample), outputs)
 
 
@@ -65,7 +63,6 @@ class MRRAtK(_OrByLabels):
     oracle = "pytrec_eval recip_rank, ir_measures RR@k, 1e-12"
 
     def value(self, ranking: Ranking) -> float:
-        """Return 1 / rank, or 0."""
         return ranking.reciprocal_rank(self.k)
 
     def details(self, ranking: Ranking) -> dict[str, Any]:
@@ -86,7 +83,6 @@ class MeanAveragePrecision(Ranked):
     oracle = "pytrec_eval map and map_cut, 1e-12"
 
     def value(self, ranking: Ranking) -> float:
-        """Return the average precision; nothing found is 0."""
         n = ranking.hits(self.k) if self.norm == "found" else ranking.distinct_relevant(self.k)
         return ranking.precisions(self.k) / max(n, 1)
 
@@ -119,7 +115,6 @@ class NDCGAtK(_OrByLabels):
         super().__post_init__()
 
     def value(self, ranking: Ranking) -> float:
-        """Return the share of the ideal gain; the ideal order is over every relevant label, returned or not."""
         worth = _WORTH[self.gain]
         return min(ranking.gain(self.k, worth) / ranking.ideal_gain(self.k, worth), 1.0)
 

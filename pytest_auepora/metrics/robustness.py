@@ -56,15 +56,11 @@ class Refusals(Labelled):
     oracle = "counted on labelled answers"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that the case is of another kind."""
         if expected_behaviour(sample) == self.expected:
             return None
         return NotApplicable("not a refusal case" if self.expected == "refuse" else "not a case to be answered")
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """1 for a refusal, 0 for an answer; n/a where nothing was answered."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         answer_labels = self._source.answer_labels(sample, outputs, ("refused",))
         label = None if isinstance(answer_labels, NotApplicable) else answer_labels.get("refused")
         refused = is_refusal(outputs, self.refusal_patterns) if label is None else label
@@ -140,7 +136,6 @@ class NoiseRobustness(OverMetric, OverPairs):
         self.required = tuple(self.metric.required_fields())
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Measure one case with the base metric; it counts in the aggregate only."""
         score = self.metric.measure(sample, outputs)
         return score if isinstance(score, NotApplicable) else self.note_case(sample, [score.value, score.data])
 
@@ -205,13 +200,11 @@ class CounterfactualConsistency(OverPairs):
         super().__post_init__()
 
     def params(self) -> dict[str, Any]:
-        """The options, with those of the base metric."""
         base = self.base
         base_params = [base.name, base.version, base.params()] if isinstance(base, Metric) else self.name
         return {**super().params(), "base": base_params}
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Remember the answer of one case; it counts in the aggregate only."""
         if not (answer := answer_text(outputs).strip()):
             return NotApplicable("no answer")
         is_changed = read_flag(sample.labels.get("expect_change") or False, "labels['expect_change']")
@@ -286,7 +279,6 @@ class MisleadingRate(OverRightness, OverPairs):
     source = "RECALL (arXiv:2311.08147), M-rate"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Note whether one case was answered rightly; it counts in the aggregate only."""
         right = self.is_right(sample, outputs)
         return right if isinstance(right, NotApplicable) else self.note_case(sample, right)
 
@@ -302,7 +294,6 @@ class _OverMistakes(Configured):
     """Base of the metrics over mistakes planted in the context of a case."""
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no mistake is planted."""
         return None if wordings(sample, "mistakes") else NotApplicable("no mistakes are planted")
 
 
@@ -319,10 +310,8 @@ class MistakeReappearance(_OverMistakes):
     source = "RECALL (arXiv:2311.08147), R-rate"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """N/a where there is no answer.  Details: ``repeated``."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
         mistakes = wordings(sample, "mistakes")
         if not (answer := answer_text(outputs).strip()):
             return NotApplicable("no answer")
@@ -350,9 +339,7 @@ class ErrorDetection(_OverMistakes):
     source = "RGB (arXiv:2309.01431), error detection rate"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         detected = outputs.response.metadata.get("error_detected")
         if detected is None:
             detected = any(map(phrase_finder(answer_text(outputs), "substring"), self.error_patterns))
@@ -378,7 +365,6 @@ class ErrorCorrection(OverRightness):
         self._detection = ErrorDetection(self.error_patterns)
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no mistake is planted, or why the base metric does not apply."""
         return self._detection.not_applicable(sample) or super().not_applicable(sample)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:

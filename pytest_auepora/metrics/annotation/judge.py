@@ -27,7 +27,6 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
     ) -> ChunkLabels | NotApplicable:
-        """Ask about each of the first *depth* chunks."""
         texts = [r.doc.text for r in outputs.retrieved[:depth]]
         prompts = {
             text: {name: label_prompt(CHUNK_LABELS[name], question=asked_text(sample), chunk=text) for name in wanted}
@@ -42,7 +41,6 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
     def answer_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
     ) -> LabelValues | NotApplicable:
-        """Ask about the answer."""
         answer = answer_text(outputs)
         if not answer.strip():
             return NotApplicable("the answer is empty")

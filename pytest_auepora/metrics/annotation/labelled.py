@@ -35,11 +35,9 @@ class Labelled(Configured):
 
     @property
     def concurrency(self) -> int:  # type: ignore[override]  # it is that of the source
-        """How many cases may be measured at once."""
         return self._source.concurrency
 
     def params(self) -> dict[str, Any]:
-        """Return the options that change the score, with where labels come from."""
         return {**super().params(), "labels": self._source.params()}
 
 
@@ -67,7 +65,6 @@ class _OverAnswers(Labelled):
     target = TargetCategory.GENERATION_FAITHFULNESS
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no answer to the case is labelled."""
         return self._source.no_answer_labels(sample)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
@@ -79,38 +76,50 @@ class _OverAnswers(Labelled):
         return Measurement(float(labels[self.label_names[-1]]))
 
 
-class GroundingPresence(_OverAnswers):
-    """Share of answers with at least one claim that the context supports."""
-
-    stem = "grounding_presence"
-    label_names = ("support_present",)
-    formula = "answers with a supported claim / labelled answers"
-
-
-class UnsupportedClaim(_OverAnswers):
-    """Share of answers with at least one claim that the context does not support."""
-
-    stem = "unsupported_claim"
-    direction = "lower"
-    label_names = ("unsupported_claim_present",)
-    formula = "answers with an unsupported claim / labelled answers"
+def _share(label: str, stem: str, doc: str, counted: str, **attributes: Any) -> type[_OverAnswers]:
+    """Make the metric called *stem*: the share of answers with *label*, which *counted* says in the formula."""
+    name = stem.title().replace("_", "")
+    attributes |= {"formula": f"{counted} / labelled answers", "__doc__": doc, "__module__": __name__}
+    return type(name, (_OverAnswers,), {"stem": stem, "label_names": (label,), **attributes})
 
 
-class Contradiction(_OverAnswers):
-    """Share of answers with at least one claim that the context contradicts."""
-
-    stem = "contradiction"
-    direction = "lower"
-    label_names = ("contradicted_claim_present",)
-    formula = "answers with a contradicted claim / labelled answers"
-
-
-class CitationPresence(_OverAnswers):
-    """Share of answers that cite anything."""
-
-    stem = "citation_presence"
-    label_names = ("source_cited",)
-    formula = "answers that cite / labelled answers"
+GroundingPresence = _share(
+    "support_present", "grounding_presence",
+    "Share of answers with at least one claim that the context supports.", "answers with a supported claim",
+)  # fmt: skip
+UnsupportedClaim = _share(
+    "unsupported_claim_present", "unsupported_claim",
+    "Share of answers with at least one claim that the context does not support.",
+    "answers with an unsupported claim", direction="lower",
+)  # fmt: skip
+Contradiction = _share(
+    "contradicted_claim_present", "contradiction",
+    "Share of answers with at least one claim that the context contradicts.", "answers with a contradicted claim",
+    direction="lower",
+)  # fmt: skip
+CitationPresence = _share(
+    "source_cited", "citation_presence", "Share of answers that cite anything.", "answers that cite",
+)  # fmt: skip
+ProperAction = _share(
+    "proper_action", "proper_action", "Share of answers that did the right thing: answered, asked back, or refused.",
+    "answers with the proper action", target=TargetCategory.GENERATION_RELEVANCE,
+)  # fmt: skip
+OnTopic = _share(
+    "response_on_topic", "on_topic", "Share of answers that address the request.", "answers on topic",
+    target=TargetCategory.GENERATION_RELEVANCE,
+)  # fmt: skip
+Helpfulness = _share(
+    "helpful", "helpfulness", "Share of answers that let a typical user make progress.", "helpful answers",
+    target=TargetCategory.GENERATION_RELEVANCE,
+)  # fmt: skip
+Incompleteness = _share(
+    "incomplete", "incompleteness", "Share of answers that leave out a required part.", "incomplete answers",
+    target=TargetCategory.GENERATION_CORRECTNESS, direction="lower",
+)  # fmt: skip
+UnsafeContent = _share(
+    "unsafe_content", "unsafe_content", "Share of answers with unsafe content.", "unsafe answers",
+    target=TargetCategory.GENERATION_RELEVANCE, direction="lower",
+)  # fmt: skip
 
 
 class ConditionalFabrication(_OverAnswers):
@@ -122,58 +131,10 @@ class ConditionalFabrication(_OverAnswers):
     formula = "answers that cite and make a source up / answers that cite"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Return 1 or 0; n/a where the answer cites nothing."""
         labels = self._source.answer_labels(sample, outputs, ("source_cited",))
         if not isinstance(labels, NotApplicable) and labels.get("source_cited") is False:
             return NotApplicable("the answer cites nothing")
         return super().measure(sample, outputs)
-
-
-class ProperAction(_OverAnswers):
-    """Share of answers that did the right thing: answered, asked back, or refused."""
-
-    stem = "proper_action"
-    target = TargetCategory.GENERATION_RELEVANCE
-    label_names = ("proper_action",)
-    formula = "answers with the proper action / labelled answers"
-
-
-class OnTopic(_OverAnswers):
-    """Share of answers that address the request."""
-
-    stem = "on_topic"
-    target = TargetCategory.GENERATION_RELEVANCE
-    label_names = ("response_on_topic",)
-    formula = "answers on topic / labelled answers"
-
-
-class Helpfulness(_OverAnswers):
-    """Share of answers that let a typical user make progress."""
-
-    stem = "helpfulness"
-    target = TargetCategory.GENERATION_RELEVANCE
-    label_names = ("helpful",)
-    formula = "helpful answers / labelled answers"
-
-
-class Incompleteness(_OverAnswers):
-    """Share of answers that leave out a required part."""
-
-    stem = "incompleteness"
-    direction = "lower"
-    target = TargetCategory.GENERATION_CORRECTNESS
-    label_names = ("incomplete",)
-    formula = "incomplete answers / labelled answers"
-
-
-class UnsafeContent(_OverAnswers):
-    """Share of answers with unsafe content."""
-
-    stem = "unsafe_content"
-    direction = "lower"
-    target = TargetCategory.GENERATION_RELEVANCE
-    label_names = ("unsafe_content",)
-    formula = "unsafe answers / labelled answers"
 
 
 @dataclass(eq=False, repr=False)
@@ -196,7 +157,6 @@ class _OverChunks(Labelled):
     target = TargetCategory.RETRIEVAL_RELEVANCE
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no chunk of the case is labelled."""
         return self._source.no_chunk_labels(sample)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:

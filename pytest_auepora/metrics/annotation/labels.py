@@ -174,7 +174,36 @@ def _match_chunks(places: Sequence[tuple[GoldLabel, LabelValues]], outputs: Syst
     return ChunkLabels(retrieved, [labels for _, labels in places])
 
 
-class GoldenLabels(LabelSource):
+class _GivenLabels(LabelSource):
+    """Base of the sources that know their labels beforehand, with the reasons of a case that has none."""
+
+    no_chunks: NotApplicable
+    no_answers: NotApplicable
+
+    @abstractmethod
+    def _places(self, sample: EvaluationSample) -> Sequence[tuple[GoldLabel, LabelValues]]:
+        """Return the labelled places of a case."""
+
+    @abstractmethod
+    def _rows(self, sample: EvaluationSample, digest: str) -> Sequence[LabelValues]:
+        """Return what was said of the answer that has this hash."""
+
+    def chunk_labels(
+        self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
+    ) -> ChunkLabels | NotApplicable:
+        return self.no_chunk_labels(sample) or _match_chunks(self._places(sample), outputs, depth)
+
+    def no_chunk_labels(self, sample: EvaluationSample) -> NotApplicable | None:
+        return None if self._places(sample) else self.no_chunks
+
+    def answer_labels(
+        self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
+    ) -> LabelValues | NotApplicable:
+        rows = self._rows(sample, answer_hash(answer_text(outputs)))
+        return _majority(rows) if rows else self.no_answer_labels(sample) or _OTHER_ANSWER
+
+
+class GoldenLabels(_GivenLabels):
     """Labels in the golden case.
 
     The label ``chunk_labels`` lists mappings that name a chunk (``id``; or ``doc``, with ``quote`` or ``span``) and
@@ -184,41 +213,23 @@ class GoldenLabels(LabelSource):
     ``answer_hash`` which one.
     """
 
-    def chunk_labels(
-        self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
-    ) -> ChunkLabels | NotApplicable:
-        """Match ids, quotes and spans with the returned chunks."""
-        return self.no_chunk_labels(sample) or _match_chunks(_labelled_places(sample), outputs, depth)
+    no_chunks, no_answers = NotApplicable("no chunk is labelled"), NotApplicable("no answer_labels")
 
-    def no_chunk_labels(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that neither ``chunk_labels`` nor documents are given."""
-        return None if _labelled_places(sample) else NotApplicable("no chunk is labelled")
+    def _places(self, sample: EvaluationSample) -> Sequence[tuple[GoldLabel, LabelValues]]:
+        if sample.labels.get("chunk_labels") is None:
+            return list(_labels_from_grades(sample))
+        return [(label_of(place), labels) for place, labels in _chunk_rows(sample)]
 
-    def answer_labels(
-        self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
-    ) -> LabelValues | NotApplicable:
-        """Return the labels whose answer is this one."""
-        if (reason := self.no_answer_labels(sample)) is not None:
-            return reason
+    def _rows(self, sample: EvaluationSample, digest: str) -> Sequence[LabelValues]:
         where = f"answer_labels of {sample.sample_id}"
-        digest = answer_hash(answer_text(outputs))
-        rows = [_read_answer_row(row, where) for row in _as_rows(sample.labels["answer_labels"], where)]
-        matches = [labels for row_digest, labels in rows if row_digest == digest]
-        return _majority(matches) if matches else _OTHER_ANSWER
+        raw = _as_rows(sample.labels.get("answer_labels") or (), where)
+        return [labels for of_answer, labels in (_read_answer_row(row, where) for row in raw) if of_answer == digest]
 
     def no_answer_labels(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that the case has no ``answer_labels``."""
-        return None if sample.labels.get("answer_labels") else NotApplicable("no answer_labels")
+        return None if sample.labels.get("answer_labels") else self.no_answers
 
     def params(self) -> Any:
-        """Return where labels come from."""
         return "golden"
-
-
-def _labelled_places(sample: EvaluationSample) -> list[tuple[GoldLabel, LabelValues]]:
-    if sample.labels.get("chunk_labels") is None:
-        return list(_labels_from_grades(sample))
-    return [(label_of(place), labels) for place, labels in _chunk_rows(sample)]
 
 
 def _chunk_rows(sample: EvaluationSample) -> Iterator[tuple[Document, LabelValues]]:
@@ -283,7 +294,7 @@ def _by_name(rows: Iterable[LabelValues]) -> dict[str, list[bool]]:
     return grouped(label for row in rows for label in row.items())
 
 
-class AnnotationFile(LabelSource):
+class AnnotationFile(_GivenLabels):
     """Labels in a JSONL file: a row for each chunk of a case, or for each answer.
 
     A chunk row has ``case`` and ``chunk`` (or ``doc``, with ``quote`` or ``span``); an answer row has
@@ -294,6 +305,9 @@ class AnnotationFile(LabelSource):
     Raises:
         MetricError: the file cannot be read; the message names line after line.
     """
+
+    no_chunks = NotApplicable("no chunk of this case is labelled")
+    no_answers = NotApplicable("no label for this answer")
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -328,32 +342,15 @@ class AnnotationFile(LabelSource):
         place = label_of(document)
         self._chunks.setdefault(case, {}).setdefault(place.name, (place, []))[1].append(labels)
 
-    def chunk_labels(
-        self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
-    ) -> ChunkLabels | NotApplicable:
-        """Match the rows of this case with the returned chunks."""
+    def _places(self, sample: EvaluationSample) -> Sequence[tuple[GoldLabel, LabelValues]]:
         rows = self._chunks.get(sample.sample_id, {}).values()
-        places = [(place, _majority(labels)) for place, labels in rows]
-        return self.no_chunk_labels(sample) or _match_chunks(places, outputs, depth)
+        return [(place, _majority(labels)) for place, labels in rows]
 
-    def no_chunk_labels(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no row names a chunk of the case."""
-        return None if sample.sample_id in self._chunks else NotApplicable("no chunk of this case is labelled")
-
-    def answer_labels(
-        self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
-    ) -> LabelValues | NotApplicable:
-        """Return the rows of this very answer."""
-        digest = answer_hash(answer_text(outputs))
-        of_case, of_any = self._answers.get(sample.sample_id, {}), self._answers.get(None, {})
-        if labels := [*of_case.get(digest, ()), *of_any.get(digest, ())]:
-            return _majority(labels)
-        return self.no_answer_labels(sample) or _OTHER_ANSWER
+    def _rows(self, sample: EvaluationSample, digest: str) -> Sequence[LabelValues]:
+        return [row for case in (sample.sample_id, None) for row in self._answers.get(case, {}).get(digest, ())]
 
     def no_answer_labels(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no row is of an answer to this very case."""
-        return None if sample.sample_id in self._answers else NotApplicable("no label for this answer")
+        return None if sample.sample_id in self._answers else self.no_answers
 
     def params(self) -> Any:
-        """Return the name of the file."""
         return self.path.name

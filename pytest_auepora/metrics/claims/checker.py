@@ -154,7 +154,6 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
         return [verdict_of_pair[pair] for pair in pairs]
 
     def params(self) -> dict[str, Any]:
-        """What the critic says of itself, and versions and hashes of the prompts."""
         if self._can_complete():
             prompts = [load_prompt(name).fingerprint for name in _REPLIES]
         else:

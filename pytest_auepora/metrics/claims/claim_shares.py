@@ -55,11 +55,9 @@ class Checked(Configured):
 
     @property
     def concurrency(self) -> int:  # type: ignore[override]  # it is that of the checker
-        """How many cases may be measured at once."""
         return 1 if self._checker is None else self._checker.concurrency
 
     def params(self) -> dict[str, Any]:
-        """Return the options that change the score, with what the checker says of itself."""
         checker = {} if self._checker is None else self._checker.params()
         if checker and "judge" not in checker:  # the key where a calibration looks for who judges
             checker = {"judge": checker}
@@ -79,7 +77,6 @@ class ClaimMetric(Checked):
     faults = "unsupported"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that there is no reference where one is needed."""
         needs_reference = any("reference" in RELATIONS[relation] for relation in self.relations)
         return no_reference_claims(sample) if needs_reference else None
 
@@ -88,7 +85,6 @@ class ClaimMetric(Checked):
         return self.measure_many([sample], [outputs])[0]
 
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
-        """Split and ask for all cases at once."""
         cases = [ClaimCase.of(s, o, self._checker) for s, o in zip(samples, outputs, strict=True)]
         fill([c for c in cases if c.check_applicable(self.relations) is None], self.relations, self._checker)
         # checked again: only now is it known how many claims there are

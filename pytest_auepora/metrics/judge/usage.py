@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from annotated_types import Ge, Le
 
@@ -35,8 +35,41 @@ def repeated(number: int) -> Iterator[None]:
         REPEAT.reset(token)
 
 
+class Tally:
+    """Base of the dataclasses of counts; a cost may be None, where it is not known."""
+
+    _lock = threading.Lock()
+
+    def add(self, *, notes: Iterable[str] = (), **more: float | None) -> None:
+        """Add to the counts; callable from several threads."""
+        with self._lock:
+            for name, n in more.items():
+                if n is not None:
+                    setattr(self, name, (getattr(self, name) or 0) + n)
+            if notes:
+                own = getattr(self, "notes")  # noqa: B009 - not all have some
+                own += [note for note in notes if note not in own]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return JSON-able data, without what is zero or missing."""
+        values = ((f, getattr(self, f.name)) for f in fields(self))  # type: ignore[arg-type]  # a dataclass
+        return {f.name: value for f, value in values if value or (value is not None and f.default is None)}
+
+
+T = TypeVar("T", bound=Tally)
+
+
+def summed(kind: type[T], parts: Iterable[Mapping[str, Mapping[str, Any]]]) -> dict[str, T]:
+    """Return the sums by name of what `Tally.to_dict` gave."""
+    totals: dict[str, T] = {}
+    for part in parts:
+        for name, counts in part.items():
+            totals.setdefault(name, kind()).add(**counts)
+    return totals
+
+
 @dataclass
-class JudgeUsage:
+class JudgeUsage(Tally):
     """Requests and tokens of a judge.
 
     ``retries`` are among the ``requests``; ``cache_hits`` are not.  ``cached_tokens`` are those of ``prompt_tokens``
@@ -56,25 +89,11 @@ class JudgeUsage:
     seconds: float = 0.0
     cost: float | None = None
     notes: list[str] = field(default_factory=list)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-
-    def add(self, *, notes: Iterable[str] = (), **more: float | None) -> None:
-        """Add to the counts; callable from several threads."""
-        with self._lock:
-            for name, n in more.items():
-                if n is not None:
-                    setattr(self, name, (getattr(self, name) or 0) + n)
-            self.notes += [note for note in notes if note not in self.notes]
 
     @property
     def tokens(self) -> int:
         """Of prompts and replies together."""
         return self.prompt_tokens + self.completion_tokens
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return JSON-able data, without what is zero or missing."""
-        values = ((f.name, getattr(self, f.name)) for f in fields(self) if not f.name.startswith("_"))
-        return {name: value for name, value in values if value or (name == "cost" and value is not None)}
 
 
 Amount = Annotated[float, Ge(0), Le(1e300)]
@@ -148,16 +167,6 @@ def pop_usage(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
     return {name: score.details.pop(USAGE) for name, score in scores.items() if USAGE in score.details}
 
 
-def add_usage(parts: Iterable[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
-    """Sum usage by metric."""
-    totals: dict[str, JudgeUsage] = {}
-    for part in parts:
-        for name, usage in part.items():
-            totals.setdefault(name, JudgeUsage()).add(**usage)
-    return {name: usage.to_dict() for name, usage in totals.items()}
-
-
 def usage_of(run: Run) -> dict[str, JudgeUsage]:
     """Return what judges spent in *run*, by metric."""
-    totals = add_usage(case.judge_usage for case in run.cases.values() if case.judge_usage)
-    return {name: JudgeUsage(**usage) for name, usage in totals.items()}
+    return summed(JudgeUsage, (case.judge_usage for case in run.cases.values() if case.judge_usage))

@@ -79,7 +79,6 @@ class TimeoutRate(Operational):
     source = "operational metrics: fraction exceeding soft_deadline_ms"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that there is no deadline, unless the system names one."""
         return NotApplicable("no soft_deadline_ms") if self._deadline(sample, {}) is None else None
 
     def _deadline(self, sample: EvaluationSample, extra: Mapping[str, Any]) -> Any:
@@ -87,7 +86,6 @@ class TimeoutRate(Operational):
         return next((ms for ms in (self.soft_deadline_ms, *told) if ms is not None), None)
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """1 for a late call, else 0; n/a without a deadline or a timing."""
         deadline = self._deadline(sample, outputs.extra)
         if deadline is None:
             return NotApplicable("no soft_deadline_ms")
@@ -175,7 +173,6 @@ class Resource(Operational):
     oracle = "psutil, and the process clock"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where no sample was taken."""
         resources = outputs.extra.get("resources")
         value = resources.get(self.stem) if isinstance(resources, Mapping) else None
         if value is None:

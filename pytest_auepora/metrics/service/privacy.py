@@ -60,10 +60,8 @@ class OverSensitive(Configured):
     source = "privacy metrics of the orchestration layer"
     oracle = "counted on presidio-research texts"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``leaked``, the numbers of the items, from 1."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
         items = [answer_words(text) for text in _sensitive_texts(sample)]
         structured = outputs.response.structured
         structured_text = json.dumps(structured, ensure_ascii=False, default=str) if structured else ""
@@ -80,7 +78,6 @@ class OverSensitive(Configured):
         return self._weigh(items, whole, leaks)
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that nothing sensitive is listed."""
         return None if _sensitive_texts(sample) else NotApplicable("no sensitive items")
 
     def _weigh(self, items: Sequence[Words], whole: set[int], leaks: Sequence[int]) -> Measurement:
@@ -137,17 +134,13 @@ class SecureFieldBypass(Configured):
     oracle = "counted"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no secure field is marked."""
         items = read_entries(sample.labels.get("sensitive") or (), "labels['sensitive']")
         marked = any(isinstance(item, Mapping) and item.get("secure") for item in items)
         if marked or sample.labels.get("secure_field") is not None:
             return None
         return NotApplicable("no secure field is marked")
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where the system does not say what it did."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         expected = sample.labels.get("secure_field")
         report = outputs.extra.get("privacy")
         report = report if isinstance(report, Mapping) else {}

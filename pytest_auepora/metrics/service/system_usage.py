@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
@@ -18,6 +18,7 @@ from ...core.types import EvaluationSample, MetricResult, SystemOutputs
 from ...errors import MetricError
 from ..additional import check_percent, quantile_of
 from ..judge.settings import prices_in_use
+from ..judge.usage import Tally, summed
 from ..options import choice
 from .operational import Operational
 
@@ -48,7 +49,7 @@ def cost_of(call: Mapping[str, Any]) -> float | None:
 
 
 @dataclass
-class Spending:
+class Spending(Tally):
     """Sums over model calls; ``unreported`` are those that counted no tokens, ``unpriced`` those without a cost."""
 
     calls: int = 0
@@ -59,19 +60,10 @@ class Spending:
     unpriced: int = 0
     cost: float = 0.0
 
-    def add(self, **more: float) -> None:
-        """Add to the sums."""
-        for name, n in more.items():
-            setattr(self, name, getattr(self, name) + n)
-
     @property
     def tokens(self) -> int:
         """Of input and output together."""
         return self.input_tokens + self.output_tokens
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return JSON-able data, without what is zero."""
-        return {name: value for name, value in asdict(self).items() if value}
 
 
 def spending_of(outputs: SystemOutputs) -> dict[str, dict[str, Any]]:
@@ -89,19 +81,9 @@ def spending_of(outputs: SystemOutputs) -> dict[str, dict[str, Any]]:
     return {model: spending.to_dict() for model, spending in totals.items()}
 
 
-def add_spending(parts: Iterable[Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, Any]]:
-    """Sum spending by model."""
-    totals: dict[str, Spending] = {}
-    for part in parts:
-        for model, spending in part.items():
-            totals.setdefault(model, Spending()).add(**spending)
-    return {model: spending.to_dict() for model, spending in totals.items()}
-
-
 def spending_by_model(run: Run) -> dict[str, Spending]:
     """Return what the models of the system cost in *run*."""
-    totals = add_spending(case.system_usage for case in run.cases.values() if case.system_usage)
-    return {model: Spending(**spending) for model, spending in totals.items()}
+    return summed(Spending, (case.system_usage for case in run.cases.values() if case.system_usage))
 
 
 def total_spending(by_model: Iterable[Mapping[str, Mapping[str, Any]]]) -> Spending:
@@ -121,7 +103,6 @@ class Tokens(Operational):
     kind: str
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where the system reported no usage, or not that of all its model calls."""
         calls = model_calls_of(outputs)
         if not calls:
             return _NONE
@@ -167,7 +148,6 @@ class PercentileTokens(Tokens):
         super().__post_init__()
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
-        """Return the percentile of all values; over none 0.0 with ``num_samples`` 0."""
         return quantile_of(self, measurements, self.percent / 100)
 
 
@@ -181,7 +161,6 @@ class MeanCost(Operational):
     source = "usage as the APIs of models report it, at the user's prices"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """N/a where the system reported no usage, or a model call has neither a cost nor a price."""
         calls = model_calls_of(outputs)
         if not calls:
             return _NONE
@@ -201,6 +180,5 @@ class TotalCost(MeanCost):
     formula = "sum of the cost of an answer over all cases"
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
-        """Return the sum; over none 0.0 with ``num_samples`` 0."""
         costs = [m.value for m in measurements if m.value is not None]
         return MetricResult(self.name, self.target, math.fsum(costs), {"num_samples": len(costs)})

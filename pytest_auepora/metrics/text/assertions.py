@@ -35,15 +35,11 @@ class AssertionPass(Configured):
     oracle = "by hand"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no condition is set, or a refusal is expected."""
         if not _phrases(sample, "must_contain") and not _phrases(sample, "forbidden"):
             return NotApplicable("neither must_contain nor forbidden is set")
         return NotApplicable("a refusal is expected") if expected_behaviour(sample) == "refuse" else None
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Return 1 where every condition holds, else 0."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         required, forbidden = _phrases(sample, "must_contain"), _phrases(sample, "forbidden")
         answer = answer_text(outputs)
         if not answer.strip():
@@ -144,13 +140,9 @@ class JsonSchemaValid(Configured):
     oracle = "jsonschema's own verdict"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that the case has no schema."""
         return NotApplicable("no answer_schema") if sample.labels.get("answer_schema") is None else None
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Return 1 or 0."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         schema = sample.labels["answer_schema"]
         if not isinstance(schema, (dict, bool)):
             raise MetricError(f"answer_schema is not a JSON Schema: it must be a mapping, got {schema!r:.80}")
@@ -246,10 +238,8 @@ class NuggetRecall(Configured):
     source = "TREC 2024 RAG, nugget evaluation (arXiv:2411.09607), matched by wording"
     oracle = "by hand"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``missing``, ``partly``: nuggets by name."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
         selected = [n for n in _nuggets(sample) if n.vital or self.only == "all"]
         answer = answer_text(outputs)
         contains = phrase_finder(answer)
@@ -259,7 +249,6 @@ class NuggetRecall(Configured):
         return Measurement(sum(support) / len(selected), details=nonempty(missing=missing, partly=partly))
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no nugget counts."""
         if not (nuggets := _nuggets(sample)):
             return NotApplicable("no nuggets")
         return None if self.only == "all" or any(n.vital for n in nuggets) else NotApplicable("no vital nugget")
@@ -285,16 +274,13 @@ class InformationIntegration(Configured):
     oracle = "by hand"
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that there are fewer than two nuggets."""
         nuggets = _nuggets(sample)
         if len(nuggets) >= 2:
             return None
         return NotApplicable("only one nugget: take nugget_recall" if nuggets else "no nuggets")
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         """Details: ``missing``, nuggets by name."""
-        if (reason := self.not_applicable(sample)) is not None:
-            return reason
         contains = phrase_finder(answer_text(outputs))
         missing = [n.name for n in _nuggets(sample) if not any(map(contains, n.wordings))]
         return Measurement(float(not missing), details=nonempty(missing=missing))

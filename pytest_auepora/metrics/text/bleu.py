@@ -47,7 +47,6 @@ class _BleuMetric(AgainstTexts):
         super().__post_init__()
 
     def comparands(self, sample: EvaluationSample) -> Any:
-        """Return the references, where the tokenizer can cut them."""
         texts = super().comparands(sample)
         if isinstance(texts, NotApplicable):
             return texts
@@ -177,7 +176,6 @@ class Chrf(Configured):
     oracle = "sacrebleu (chrF2), 1e-9"
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Score against the best reference; n/a without one."""
         texts = targets(sample)
         if isinstance(texts, NotApplicable):
             return texts
@@ -188,7 +186,6 @@ class Chrf(Configured):
         return Measurement(self._score(best), data=best, details=details)
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
-        """Return the mean, with the corpus score in the details."""
         result = super().aggregate(measurements)
         if measurements:
             columns = zip(*(m.data for m in measurements), strict=True)

@@ -19,7 +19,6 @@ class AgainstTexts(Configured):
         return targets(sample)
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return why there is nothing to compare with."""
         comparands = self.comparands(sample)
         return comparands if isinstance(comparands, NotApplicable) else None
 
@@ -38,7 +37,6 @@ class Compared(AgainstTexts):
         self.required = ("reference_answer",) if self.compare_to == "reference" else ()
 
     def comparands(self, sample: EvaluationSample) -> Any:
-        """Return the reference and its alternatives, or the query."""
         return targets(sample, self.compare_to)
 
 
@@ -60,7 +58,6 @@ class AgainstEvidence(Configured):
         self.required = ("relevant_docs",) if self.evidence_source == "relevant" else ()
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that the evidence, where the golden case has it, is missing or without text."""
         evidence = relevant_texts(sample) if self.evidence_source == "relevant" else []
         return evidence if isinstance(evidence, NotApplicable) else None
 

@@ -103,7 +103,6 @@ class _Rouge(Compared):
         return words(text, "unicode" if self.tokenizer == "unicode" else "default", stem=self.use_stemmer)
 
     def comparands(self, sample: EvaluationSample) -> Any:
-        """Return the words of each text that the tokenizer can read."""
         texts = super().comparands(sample)
         if isinstance(texts, NotApplicable):
             return texts

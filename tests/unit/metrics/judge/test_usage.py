@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import Score
-from pytest_auepora.metrics.judge.usage import USAGE, JudgeUsage, add_usage, pop_usage, usage_of
+from pytest_auepora.metrics.judge.usage import USAGE, JudgeUsage, pop_usage, summed, usage_of
 
 
 def test_usage_leaves_the_scores_details() -> None:
@@ -30,7 +30,6 @@ def test_a_run_sums_its_cases_by_metric() -> None:
 
 
 def test_the_sum_has_no_zeros_but_a_cost_of_nothing() -> None:
-    assert add_usage([{"a": {"requests": 1, "cost": 0.0}}, {"a": {"requests": 1}}]) == {
-        "a": {"requests": 2, "cost": 0.0}
-    }
-    assert add_usage([]) == {}
+    total = summed(JudgeUsage, [{"a": {"requests": 1, "cost": 0.0}}, {"a": {"requests": 1}}])["a"]
+    assert total.to_dict() == {"requests": 2, "cost": 0.0}
+    assert summed(JudgeUsage, []) == {}

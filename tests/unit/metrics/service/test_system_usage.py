@@ -14,8 +14,9 @@ from pytest_auepora.core.model_calls import USAGE
 from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.judge.settings import use_judge
+from pytest_auepora.metrics.judge.usage import summed
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.metrics.service.system_usage import Spending, add_spending, spending_of, total_spending
+from pytest_auepora.metrics.service.system_usage import Spending, spending_of, total_spending
 
 from ..rankings import score
 from ..samples import reason
@@ -107,8 +108,7 @@ def test_spending_is_summed_by_model(prices: Any) -> None:
     spent = spending_of(gave(CALL, SMALL, SMALL, {}))
     assert spent["m-0"] == {"calls": 2, "input_tokens": 20, "output_tokens": 10, "cost": pytest.approx(40 / 1e6)}
     assert spent["m-1"]["unpriced"] == spent[""]["unreported"] == 1
-    twice = add_spending([spent, spent, {}])
-    assert twice["m-1"]["input_tokens"] == 200
+    assert summed(Spending, [spent, spent, {}])["m-1"].input_tokens == 200
     total = total_spending([spent, spent])
     assert (total.calls, total.tokens, total.unreported) == (8, 2 * (120 + 2 * 15), 2)
     assert spending_of(gave()) == {}
