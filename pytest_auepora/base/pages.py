@@ -36,12 +36,22 @@ def reference(topic: str) -> str:
     Raises:
         UnknownNameError: there is no such page.
     """
+    return page_url(topic) or f"`{help_command(topic)}`"
+
+
+def page_url(topic: str) -> str:
+    """Return the URL of *topic*, empty where nobody gave the address of the pages; raises `UnknownNameError`."""
     name, _, section = topic.partition("#")
     path = page_path(name)
-    if address := _address():
-        root = page_paths()["index"].parent
-        return f"{address}/{path.relative_to(root).as_posix()}{f'#{section}' if section else ''}"
-    return f"`auepora help {topic}`"
+    if not (address := _address()):
+        return ""
+    root = page_paths()["index"].parent
+    return f"{address}/{path.relative_to(root).as_posix()}{f'#{section}' if section else ''}"
+
+
+def help_command(topic: str) -> str:
+    """Return the command that prints *topic*."""
+    return f"auepora help {topic}"
 
 
 def page_path(topic: str) -> Path:

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate, takewhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ..base.text import names_words
 
@@ -176,20 +176,39 @@ def shortened(text: str, most: int = 60) -> str:
 
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|:(?=//|\w+:)|(?<=www)\.", re.IGNORECASE)
-_CODE = re.compile(r"\\`(pytest [\w.: -]+)\\`")
 _HTML = re.compile(r"<(?=[a-z/!?]|$)|&(?=[#\w]|$)", re.IGNORECASE)
 _MENTION = re.compile(r"((?<![\w/])(?:[@#]|GH-)|(?<![\w.-])[\w-]{1,39}/[\w.-]{1,100}[@#])(?=\w)")
 
 
 def escape_markdown(text: str) -> str:
     """Return user text for a line of Markdown, with all markup escaped."""
-    text = _SPECIAL.sub(r"\\\g<0>", _break_mentions(printable(text)))
+    return _escaped_markup(printable(text))
+
+
+def _escaped_markup(text: str) -> str:
+    text = _SPECIAL.sub(r"\\\g<0>", _break_mentions(text))
     return _HTML.sub(lambda match: html.escape(match[0]), text)
 
 
-def escape_step(text: str) -> str:
-    """Return the sentence of a next step for Markdown: commands as code, the rest escaped."""
-    return _CODE.sub(r"`\1`", escape_markdown(text))
+class Code(str):
+    """A part of a sentence that people type as it stands: a command, a setting."""
+
+    __slots__ = ()
+
+
+Parts: TypeAlias = tuple[str, ...]
+"""The parts of a sentence, those that are `Code` among them."""
+
+
+def plain_sentence(parts: Parts) -> str:
+    """Return a sentence with its code in backticks."""
+    return "".join(f"`{part}`" if isinstance(part, Code) else part for part in parts)
+
+
+def markdown_sentence(parts: Parts) -> str:
+    """Return a sentence for a line of Markdown: its code as code, the rest escaped."""
+    texts = ((part, printable(part, keep_lines=True)) for part in parts)
+    return "".join(f"`{text}`" if isinstance(part, Code) else _escaped_markup(text) for part, text in texts)
 
 
 def escape_html(text: str) -> str:

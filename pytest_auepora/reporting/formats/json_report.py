@@ -24,12 +24,14 @@ from ...regression.verdict import Outcome, Verdict, Word
 from ..diagnosis import diagnose
 from ..report import Report
 from ..tally import CaseStatus, tally
+from ..text import plain_sentence
 from ..wording.cases import diagnosis_text
 from ..wording.cause import cause_lines
 from ..wording.checks import advisory_lines, problem_lines, still_failing_lines
 from ..wording.gates import gate_sentence
 from ..wording.notes import baseline_text, notes_of, total_usage
-from ..wording.verdict import first_line, next_steps
+from ..wording.steps import next_steps
+from ..wording.verdict import first_line
 from .side_by_side_formats import FORMAT as SIDE_BY_SIDE_FORMAT
 from .side_by_side_formats import SideBySideData, side_by_side_data
 
@@ -190,7 +192,7 @@ def sentences_of(run: Run, verdict: Verdict) -> Sentences:
     out = Sentences(
         first_line(run, verdict), baseline_text(verdict.baseline_note),
         [gate_sentence(gate, run, verdict.notes) for gate in verdict.gates], notes_of(run, verdict),
-        cause_lines(verdict.cause, run), next_steps(run, verdict, html=""),
+        cause_lines(verdict.cause, run), [*map(plain_sentence, next_steps(run, verdict, html=""))],
     )  # fmt: skip
     for case_id, case in run.cases.items():
         diagnosis = diagnose(case, verdict.case_comparisons.get(case_id), run.metrics)

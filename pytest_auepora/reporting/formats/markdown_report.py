@@ -22,10 +22,10 @@ from ..text import (
     UNICODE,
     escape_html,
     escape_markdown,
-    escape_step,
     folded,
     listed,
     markdown_list,
+    markdown_sentence,
     markdown_table,
     more_item,
     printable,
@@ -36,7 +36,8 @@ from ..wording.gates import gate_groups, owner_and_cost, part_text, reason_text
 from ..wording.metric_rows import MetricRow, has_values, metric_rows, state_symbol
 from ..wording.metrics import latency_text, table_notes
 from ..wording.notes import run_notes
-from ..wording.verdict import changed_line, comparison_word, headline, lost_cases, lost_groups, next_steps, warnings
+from ..wording.steps import next_steps
+from ..wording.verdict import changed_line, comparison_word, headline, lost_cases, lost_groups, warnings
 from .side_by_side_formats import side_by_side_blocks
 
 COMMENT_LIMIT = 65_536 - 64
@@ -143,7 +144,7 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
         yield _all_cases(run, verdict)
     if steps := next_steps(run, verdict):
         yield "**What to do next**"
-        yield markdown_list([*map(escape_step, steps)])
+        yield markdown_list([*map(markdown_sentence, steps)])
 
 
 def _table(rows: Sequence[MetricRow]) -> str:

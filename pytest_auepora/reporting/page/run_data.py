@@ -16,14 +16,15 @@ from ..numbers import metric_value, plural, score, with_interval
 from ..report import EarlierRun, Trend
 from ..side_by_side import SideBySide
 from ..tally import FAILING, ORDER, cases_of
-from ..text import UNICODE
+from ..text import UNICODE, Code, Parts
 from ..wording.cause import cause_lines
 from ..wording.changes import provenance_lines
 from ..wording.gates import brief_text, gate_groups, gate_title, owner_and_cost, part_text, reason_text
 from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
 from ..wording.metrics import latency_text, table_notes
 from ..wording.notes import baseline_text, run_notes
-from ..wording.verdict import comparison_word, headline, next_steps, warnings
+from ..wording.steps import next_steps
+from ..wording.verdict import comparison_word, headline, warnings
 from .case_data import safe_text
 from .case_rows import CaseRows
 
@@ -71,7 +72,7 @@ def run_data(
         "baseline": safe_text(baseline_text(verdict.baseline_note)),
         "changed": [safe_text(line) for line in lines],
         "cause": [safe_text(line) for line in cause_lines(verdict.cause, run)],
-        "steps": [safe_text(step) for step in next_steps(run, verdict, html="")] if steps else [],
+        "steps": [_step(parts) for parts in next_steps(run, verdict, html="")] if steps else [],
         "worst": rows.of(worst),
         "worstDetails": details(worst),
         "metrics": [_metric_row(run, verdict, row) for row in table],
@@ -86,6 +87,11 @@ def run_data(
         "total": len(rows),
         "rows": rows.first,
     }
+
+
+def _step(parts: Parts) -> list[list[Any]]:
+    """Return each part of a sentence, and whether it is code."""
+    return [[safe_text(part, keep_lines=True), isinstance(part, Code)] for part in parts if part]
 
 
 def _word(verdict: Verdict) -> str:

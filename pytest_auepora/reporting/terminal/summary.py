@@ -11,7 +11,7 @@ from ...regression.verdict import Verdict
 from ..diagnosis import Diagnosis, group_by_cause
 from ..numbers import change, plural
 from ..tally import FAILING, STATE_STYLES, CaseStatus, cases_of, headline_style
-from ..text import Symbols, listed, text_width
+from ..text import Symbols, listed, plain_sentence, text_width
 from ..wording.cases import accepted_text, diagnosis_text
 from ..wording.cause import cause_lines
 from ..wording.checks import failed_lines, still_failing_lines
@@ -19,7 +19,8 @@ from ..wording.gates import brief_text, gate_groups, loss_text, owner_and_cost, 
 from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
 from ..wording.metrics import latency_text, lowest_text, table_notes
 from ..wording.notes import run_notes
-from ..wording.verdict import changed_line, first_line, lost_cases, lost_groups, next_steps, warnings
+from ..wording.steps import next_steps
+from ..wording.verdict import changed_line, first_line, lost_cases, lost_groups, warnings
 from ..worst_repeat import as_shown
 from .layout import Cell, Column, Line, Page, table
 
@@ -79,7 +80,7 @@ def summary_lines(
     page.paragraph(changed_line(verdict), "light", most=4)
     later_steps = {step for pair in later for step in next_steps(*pair, html)}
     for step in next_steps(run, verdict, html) if steps else ():
-        page.paragraph(f"{page.symbols.arrow} {step}" if step not in later_steps else "", "bold")
+        page.paragraph(f"{page.symbols.arrow} {plain_sentence(step)}" if step not in later_steps else "", "bold")
     return page.lines
 
 

@@ -1,4 +1,4 @@
-"""The whole run: its first line, which is true by itself, the causes, and what to do next."""
+"""The whole run: its first line, which is true by itself, and the causes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ...base.grouping import grouped
-from ...base.pages import reference
 from ...core.run import CaseResult, Run
 from ...errors import Problem
 from ...regression.outcomes import BaselineNote, GateOutcome
@@ -238,103 +237,6 @@ def detectable_line(run: Run, verdict: Verdict) -> str:
     steady.pop("", None)
     costs = "; ".join(f"{size} in {listed(names, 4)}" for size, names in steady.items())
     return "; ".join([*lines, *([f"one lost document costs {costs}"] if costs else [])])
-
-
-# -- what to do next
-
-
-def next_steps(run: Run, verdict: Verdict, html: str | None = None) -> list[str]:
-    """Return what to do next, a sentence each, each only where the numbers allow it; none for most green runs.
-
-    *html* is the HTML report, where there is one; empty in the HTML report itself.
-    """
-    word = verdict.word
-    if verdict.outcome != "failed":
-        return [_ACCEPT_BETTER] if word == "better" else []
-    steps: list[str] = []
-    is_worse = word in ("worse", "mixed")
-    errors = [g for g in verdict.gates if g.metric == "error_rate" and g.state != "passed" and g.value]
-    if errors:
-        errored = f"{round((errors[0].value or 0.0) * errors[0].n)} of {errors[0].n} cases"
-        steps.append(f"{errored} errored: fix that, then `pytest --auepora-resume` asks only those again")
-    elif is_worse:
-        steps += [*_if_nothing_changed(verdict), *_if_it_varies(run), _if_intended(verdict)]
-        if word == "mixed" and verdict.improved_cases:
-            steps.append(_ACCEPT_BETTER.replace("got better", "of the rest some got better"))
-    elif _would_be_still_failing(run, verdict):
-        steps.append(
-            "no baseline yet: mend these cases, or accept what the system does now with `pytest --auepora-update`: "
-            "they are *still failing* then, and only what gets worse is red"
-        )
-    if html is None and (is_worse or not steps):
-        shows = " shows each case beside its baseline" if is_worse else ""
-        html = f"`pytest --auepora-report html:report.html`{shows}"
-    return [*steps, f"look closer: {html}"] if html else steps
-
-
-def _would_be_still_failing(run: Run, verdict: Verdict) -> bool:
-    """Whether the first run of a suite is red by broken assertions alone, so that an update makes it green."""
-    failing = [case for case in run.cases.values() if case.failures]
-    return (
-        verdict.baseline_note.state == "none"
-        and run.is_full
-        and bool(failing)
-        and not any(gate.state == "failed" for gate in verdict.gates)
-        and not any(case.must_pass for case in failing)
-        and all(finding.kind == "assertion" for case in failing for finding in case.failures)
-    )
-
-
-_ACCEPT_BETTER = (
-    "got better: `pytest --auepora-update=improved` accepts what improved, and later runs are held to it; "
-    "commit the baseline"
-)
-
-
-def _if_intended(verdict: Verdict) -> str:
-    kinds, words = {gate.kind for gate in verdict.gates if gate.state == "failed" and gate.word == "worse"}, ""
-    if "anchor" in kinds:
-        words = "=all,anchor" if verdict.regressed_cases or "regression" in kinds else "=anchor"
-    return f"if it was intended: accept it with `pytest --auepora-update{words}`, and commit the baseline"
-
-
-def _if_nothing_changed(verdict: Verdict) -> list[str]:
-    """Return what may be the matter where nobody changed anything, as far as the project says; no reason to run again.
-
-    A run that looked once may be chance; where every case was asked again, it is the system.
-    """
-    if verdict.comparison is None or verdict.comparison.provenance:
-        return []
-    failed = [g for g in verdict.gates if g.state == "failed"]
-    varying = [g for g in failed if g.test is not None and not g.steady]
-    if not verdict.regressed_cases and failed and len(varying) == len(failed) and verdict.look == "only":
-        alpha = max(gate.test.alpha for gate in varying if gate.test is not None)
-        return [
-            f"if nothing was changed: today's answers alone decided, which is chance in up to {alpha * 100:g} % "
-            f"of such runs; a run in one process looks again: {reference('non-deterministic')}"
-        ]
-    if all(g.steady for g in failed if g.word == "worse") and not verdict.varies and not verdict.regressed_cases:
-        return ["if nothing was changed here: the index or the documents may have"]
-    return [
-        f"if nothing was changed here: a hosted model or an index may have drifted: {reference('non-deterministic')}"
-    ]
-
-
-def _if_it_varies(run: Run) -> list[str]:
-    """Return the setting for assertions that hold in some answers only, where one failed or varies."""
-    names = dict.fromkeys(
-        finding.metric
-        for case in run.cases.values()
-        for finding in case.findings
-        if finding.kind == "assertion" and (finding.status == "varies" or finding.passed > 0 or finding.varied)
-        if finding.status != "still failing"
-    )
-    if not names:
-        return []
-    return [
-        f"if {listed([*names])} holds in some right answers only: `assertions: report` in the golden file judges it "
-        f"over all cases: {reference('non-deterministic')}"
-    ]
 
 
 # -- for assertions in a user's own tests

@@ -74,6 +74,7 @@ OWN_TAGS = {
 
 
 OWN_COMMANDS = {f"pytest --auepora-{said}" for said in ("update", "resume", "report html:report.html")}
+OWN_COMMANDS.add("auepora help non-deterministic")
 
 
 def hostile(evil: str, variant: str = "") -> tuple[Run, Verdict]:

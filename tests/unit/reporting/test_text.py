@@ -11,11 +11,13 @@ from pytest_auepora.reporting.terminal.layout import Cell, render
 from pytest_auepora.reporting.text import (
     ASCII,
     UNICODE,
+    Code,
     clip,
     escape_html,
     escape_markdown,
-    escape_step,
     harmless,
+    markdown_sentence,
+    plain_sentence,
     printable,
     symbols,
     text_width,
@@ -166,7 +168,9 @@ def test_what_means_nothing_is_left_as_it_is() -> None:
 
 
 def test_commands_of_ours_are_code_and_nothing_else_is() -> None:
-    assert escape_step("varies: `x`, ``, <b>|`pytest -q`") == "varies: \\`x\\`, \\`\\`, &lt;b>\\|`pytest -q`"
+    parts = ("varies: `x`, ``, <b>|", Code("pytest -q"), " asks")
+    assert markdown_sentence(parts) == "varies: \\`x\\`, \\`\\`, &lt;b>\\|`pytest -q` asks"
+    assert plain_sentence(parts) == "varies: `x`, ``, <b>|`pytest -q` asks"
 
 
 @pytest.mark.parametrize("text", ["@ann", "#12", "acme/shop#12", "acme/shop.js@1a2b3c4", "GH-12"])

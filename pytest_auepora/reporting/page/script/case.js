@@ -46,11 +46,11 @@ const lead = (row, one) => [
   row.why ? make("p", { class: "diagnosis", dir: "auto" }, row.why) : null,
   one.cause ? make("div", { class: "cause" }, make("p", { dir: "auto" }, make("strong", null, "Why: "), one.cause[0]),
     one.cause.length > 1 ? make("dl", { class: "before-now" }, make("dt", null, "with the accepted documents"), make("dd", { dir: "auto" }, one.cause[1] || "(empty)")) : null) : null,
-  one.problems ? make("ul", { class: "problems" }, one.problems.map((text) => make("li", null, mark(false, "failed: "), " ", coded(text)))) : null,
-  one.evidence ? make("ul", { class: "muted" }, one.evidence.map((text) => make("li", null, coded(text)))) : null,
-  one.still ? make("ul", { class: "muted" }, one.still.map((text) => make("li", null, "still failing: ", coded(text)))) : null,
-  row.said ? make("ul", null, row.said.map((text) => make("li", null, coded(text)))) : null,
-  one.advice ? make("ul", { class: "muted" }, one.advice.map((text) => make("li", null, coded(text)))) : null,
+  one.problems ? make("ul", { class: "problems" }, one.problems.map((text) => make("li", null, mark(false, "failed: "), " ", text))) : null,
+  one.evidence ? make("ul", { class: "muted" }, one.evidence.map((text) => make("li", null, text))) : null,
+  one.still ? make("ul", { class: "muted" }, one.still.map((text) => make("li", null, "still failing: ", text))) : null,
+  row.said ? make("ul", null, row.said.map((text) => make("li", null, text))) : null,
+  one.advice ? make("ul", { class: "muted" }, one.advice.map((text) => make("li", null, text))) : null,
   row.notComparable ? make("p", { class: "muted" }, `Not comparable: ${row.notComparable}`) : null,
 ];
 /* The other turns of its conversation, in the order of the golden file. */

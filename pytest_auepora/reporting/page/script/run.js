@@ -46,8 +46,8 @@ const verdictOf = (data) => make("section", { class: `verdict is-${data.outcome.
     ].filter(Boolean).join(" · ")),
     data.run && data.run.note ? make("p", { class: "beside", dir: "auto" }, data.run.note) : null,
     data.changed.length ? make("p", { class: "changed" }, make("strong", null, "Changed: "), data.changed.join("; ")) : null,
-    data.cause.length ? make("div", { class: "cause" }, data.cause.map((line, i) => make("p", null, i ? coded(line) : make("strong", null, coded(line))))) : null,
-    data.steps.map((step) => make("p", { class: "step" }, "→ ", coded(step)))));
+    data.cause.length ? make("div", { class: "cause" }, data.cause.map((line, i) => make("p", null, i ? line : make("strong", null, line)))) : null,
+    data.steps.map((step) => make("p", { class: "step" }, "→ ", step.map(([text, isCode]) => (isCode ? make("code", null, text) : text))))));
 
 /* The cases to look at first: why, what was asked, the answer before and now, the scores. */
 const worstCard = (data, rows, details) => {
@@ -123,7 +123,7 @@ const reasonsCard = (data) => {
   return card("Why, in full", "reasons", data.gates.map((group) => folded(group.title, "gates", false,
     make("ul", null, group.gates.map((gate) => make("li", null,
       make("p", null, ["passed", "failed"].includes(group.state) ? [mark(group.state === "passed", `${group.state}: `), " "] : null,
-        make("strong", null, gate.title), ": ", coded(gate.brief), gate.extras.map((text) => make("span", { class: "muted" }, ` · ${text}`))),
-      gate.reason ? make("p", { class: "muted" }, coded(gate.reason)) : null))))),
-  notes.length ? folded("Notes on these numbers", "numbers", false, make("ul", { class: "notes" }, notes.map((note) => make("li", null, coded(note))))) : null);
+        make("strong", null, gate.title), ": ", gate.brief, gate.extras.map((text) => make("span", { class: "muted" }, ` · ${text}`))),
+      gate.reason ? make("p", { class: "muted" }, gate.reason) : null))))),
+  notes.length ? folded("Notes on these numbers", "numbers", false, make("ul", { class: "notes" }, notes.map((note) => make("li", null, note)))) : null);
 };

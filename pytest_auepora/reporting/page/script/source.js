@@ -104,7 +104,6 @@ const card = (title, kind, ...inside) => {
   return make("section", { class: `card ${kind || ""}`, "aria-labelledby": id }, make("h2", { id }, title), ...inside);
 };
 const folded = (title, kind, open, ...inside) => make("details", { class: kind, open }, make("summary", null, title), ...inside);
-const coded = (text) => text.split("`").map((part, i) => (i % 2 ? make("code", null, part) : part));
 const problem = (text) => make("section", { class: "card empty", role: "alert" },
   make("h1", null, "That did not work"), make("p", null, text),
   make("p", null, make("button", { type: "button", class: "quiet", on: { click: () => { runs.clear(); render(); } } }, "Try again"), " ",

@@ -1,48 +1,18 @@
-"""The first line of a run, its causes and the next steps; each of the things once said wrongly is a test here."""
+"""The first line of a run and its causes; each of the things once said wrongly is a test here."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from pytest_auepora.core.run import Run
-from pytest_auepora.regression.outcomes import BaselineNote, GateOutcome, Test
+from pytest_auepora.regression.outcomes import BaselineNote, Test
 from pytest_auepora.regression.policy import RegressionPolicy
-from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.wording import verdict as said
-from pytest_auepora.reporting.wording.verdict import first_line, headline, next_steps
+from pytest_auepora.reporting.wording.verdict import first_line, headline
 
-from ..builders import Case, accepted_of, baseline_of, run_of, verdict_of
-
-LABELS = {"must_contain": ["30 days"]}
-CASES = [Case(f"case-{n:02}", got=["refunds.md", "x"], labels=LABELS) for n in range(20)]
-REFUSAL = "I do not know, sorry."
-
-
-def sampled(*, varying: int = 20) -> Any:
-    """Five accepted answers to each case, of which the last differs in its words."""
-    others = "Within 30 days of buying it."
-    return accepted_of([[c] * 4 + [c.with_(answer=others) if i < varying else c] for i, c in enumerate(CASES)])
-
-
-def refusing(n: int, **changes: Any) -> list[Case]:
-    """The first *n* cases refuse to answer, and answer when they are asked again."""
-    lost = [c.with_(answer=f"{REFUSAL} {c.id}", again=[c], **changes) for c in CASES[:n]]
-    return [*lost, *CASES[n:]]
-
-
-def red_by_gates() -> tuple[Run, Verdict]:
-    baseline = sampled()
-    run = run_of(refusing(9), baseline=baseline)
-    return run, verdict_of(run, baseline=baseline)
-
-
-def green() -> tuple[Run, Verdict]:
-    baseline = sampled()
-    run = run_of(CASES, baseline=baseline)
-    return run, verdict_of(run, baseline=baseline)
+from ..builders import baseline_of, run_of, verdict_of
+from .suites import CASES, REFUSAL, green, red_by_gates, refusing, sampled
 
 
 def test_a_suite_that_failed_alone_is_told_by_its_cause() -> None:
@@ -71,34 +41,6 @@ def test_cases_that_failed_are_told_with_their_causes() -> None:
     assert "1 newly failing (1 refused to answer), 19 unchanged" in line
 
 
-def test_the_hint_on_a_sampling_suite_names_the_setting() -> None:
-    steps = next_steps(*red_by_gates())
-    assert any("`assertions: report`" in step for step in steps)
-    assert any(step.startswith("if nothing was changed here") for step in steps)
-    assert any(step.startswith("if it was intended: accept it with `pytest --auepora-update`") for step in steps)
-
-
-def test_nobody_is_told_to_run_again_on_a_real_regression() -> None:
-    baseline = baseline_of(run_of(CASES))
-    run = run_of([c.with_(got=["x"]) for c in CASES], baseline=baseline)
-    steps = next_steps(run, verdict_of(run, baseline=baseline))
-    assert not any("run again" in step or "chance" in step for step in steps)
-
-
-def test_a_changed_system_is_not_called_drift() -> None:
-    baseline = sampled()
-    run = run_of(refusing(9), baseline=baseline, provenance={"model": "m-2"})
-    steps = next_steps(run, verdict_of(run, baseline=baseline))
-    assert not any("nothing was changed" in step for step in steps)
-
-
-def test_a_run_that_looked_once_says_how_often_that_is_chance() -> None:
-    run, verdict = red_by_gates()
-    verdict.look, verdict.gates = "only", [gate for gate in verdict.gates if not gate.steady]
-    step = next(step for step in next_steps(run, verdict) if step.startswith("if nothing was changed"))
-    assert "chance in up to 5 % of such runs" in step
-
-
 def test_still_failing_is_one_word_and_not_red() -> None:
     bad = [c.with_(answer="Never.") for c in CASES[:2]]
     baseline = baseline_of(run_of([*bad, *CASES[2:]]))
@@ -108,72 +50,11 @@ def test_still_failing_is_one_word_and_not_red() -> None:
     assert first_line(run, verdict) == "same: 2 still failing, 18 unchanged"
 
 
-def test_an_inconclusive_run_reads_as_no_problem() -> None:
-    baseline = sampled()
-    now = [c.with_(answer="Refunds: 30 days.") if i % 3 else c for i, c in enumerate(CASES)]
-    run = run_of(now, baseline=baseline)
-    verdict = verdict_of(run, baseline=baseline)
-    assert not any("would decide" in said for said in (first_line(run, verdict), *next_steps(run, verdict)))
-    assert "inconclusive" not in headline([verdict], [run])
-
-
-def test_a_better_system_is_told_how_to_accept_what_improved() -> None:
-    baseline = baseline_of(run_of([c.with_(got=["x", "refunds.md"]) for c in CASES]))
-    run = run_of(CASES, baseline=baseline)
-    verdict = verdict_of(run, baseline=baseline)
-    assert (verdict.word, verdict.outcome) == ("better", "passed")
-    assert next_steps(run, verdict)[0].startswith("got better: `pytest --auepora-update=improved`")
-
-
 def test_single_cases_that_fell_make_a_mixed_run() -> None:
     baseline = baseline_of(run_of(CASES * 1))
     run = run_of([*CASES[:-1], CASES[-1].with_(answer=REFUSAL)], baseline=baseline)
     line = first_line(run, verdict_of(run, baseline=baseline))
     assert line.startswith(("mixed (the suite is the same): 1 newly failing", "worse: 1 newly failing"))
-
-
-def test_an_outage_says_what_to_do() -> None:
-    run = run_of([c.with_(error="ConnectionError: refused") for c in CASES])
-    verdict = verdict_of(run)
-    assert "20 errored (20 raised)" in headline([verdict], [run])
-    assert next_steps(run, verdict)[0] == (
-        "20 of 20 cases errored: fix that, then `pytest --auepora-resume` asks only those again"
-    )
-
-
-@pytest.mark.parametrize(("regressed", "words"), [([], "=anchor"), (["c"], "=all,anchor")])
-def test_a_run_that_its_anchor_fails_needs_a_new_anchor(regressed: list[str], words: str) -> None:
-    run, verdict = green()
-    verdict.gates.append(GateOutcome("anchor", "failed", "token_f1", word="worse"))
-    verdict.regressed_cases = regressed
-    assert any(f"`pytest --auepora-update{words}`" in step for step in next_steps(run, verdict))
-
-
-def first_run(**changes: Any) -> tuple[Run, Verdict]:
-    run = run_of([replace(CASES[0], answer="Within 14 days.", **changes), *CASES[1:]])
-    verdict = verdict_of(run)
-    verdict.baseline_note = BaselineNote("none")
-    return run, verdict
-
-
-def test_a_first_run_whose_assertions_fail_says_how_to_begin() -> None:
-    assert next_steps(*first_run())[0].startswith(
-        "no baseline yet: mend these cases, or accept what the system does now"
-    )
-    run, verdict = first_run()
-    verdict.gates.append(GateOutcome("threshold", "failed", "recall@1"))
-    assert len(next_steps(run, verdict)) == 1, "an update would not make it green"
-    run, verdict = first_run()
-    run.cases["case-00"].must_pass = True
-    assert len(next_steps(run, verdict)) == 1
-
-
-def test_who_has_the_html_report_is_not_told_to_make_one() -> None:
-    run = run_of(CASES)
-    verdict = verdict_of(run, {"token_f1": {"max": 0.5}})
-    assert next_steps(run, verdict) == ["look closer: `pytest --auepora-report html:report.html`"]
-    assert next_steps(run, verdict, "out/r.html") == ["look closer: out/r.html"]
-    assert next_steps(run, verdict, html="") == []
 
 
 def test_a_failed_threshold_without_a_baseline() -> None:
