@@ -130,6 +130,17 @@ class NoGeneratorError(SystemShapeError):
         )
 
 
+class NoRetrieverError(SystemShapeError):
+    """The retriever of *system* cannot be called apart; the message says *why*, and in its second line what to give."""
+
+    def __init__(self, system: str, why: str) -> None:
+        super().__init__(
+            f"reuse: generator: {system}: its retriever cannot be called apart: {why}\n"
+            "give (retriever, generator) in its place, or a chain, query engine or pipeline whose retriever is a part "
+            "of its own"
+        )
+
+
 class CorpusError(AueporaError):
     """What should be the chunks of a corpus is none, is empty, or cannot be read."""
 

@@ -39,7 +39,7 @@ from .outputs import ANSWER_KEYS, NOTES, to_response
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
 from .streams import FIRST_TOKEN, StreamedAnswer
-from .systems import System, name_of, provenance_of
+from .systems import Look, System, name_of, provenance_of
 
 _ROOT = "haystack"
 _LAST, _CALLBACK = "last_message", "streaming_callback"
@@ -111,6 +111,14 @@ def from_haystack(
         with givers.replaying(documents):
             return await ainvoke(sample, top_k)
 
+    def looking(sample: EvaluationSample, top_k: int, look: Look) -> SystemOutputs:
+        with givers.watching(lambda output: look(_read_documents(output.get("documents") or ()))):
+            return invoke(sample, top_k)
+
+    async def alooking(sample: EvaluationSample, top_k: int, look: Look) -> SystemOutputs:
+        with givers.watching(lambda output: look(_read_documents(output.get("documents") or ()))):
+            return await ainvoke(sample, top_k)
+
     system = System(
         name_of(pipeline), is_async, ainvoke if is_async else invoke, provenance_of(pipeline), make_inputs.takes
     )
@@ -118,6 +126,7 @@ def from_haystack(
         system.whole = givers.refusal
     else:
         system.generate = agenerate if is_async else generate
+        system.looking = alooking if is_async else looking
     return system
 
 
@@ -186,8 +195,11 @@ class _Components:
         if not by_component:
             return None
         final = [n for n in by_component if not by_component.keys() & self.after[n]] or list(by_component)[-1:]
-        documents = [d for name in final for d in by_component[name]]
-        return [RetrievedDocument(_to_document(d), float(d.score or 0.0), rank) for rank, d in enumerate(documents, 1)]
+        return _read_documents([d for name in final for d in by_component[name]])
+
+
+def _read_documents(documents: Sequence[Any]) -> list[RetrievedDocument]:
+    return [RetrievedDocument(_to_document(d), float(d.score or 0.0), rank) for rank, d in enumerate(documents, 1)]
 
 
 def _usage_of(output: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

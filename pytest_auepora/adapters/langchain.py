@@ -24,14 +24,23 @@ from ..core.conversation import CHAT_HISTORY, PRINCIPAL, principal_of
 from ..core.model_calls import USAGE
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import NoGeneratorError, OutputShapeError, SystemShapeError
-from .langchain_given import GivenDocuments, node_that_gives, replaced, replaying, retrievers_in, state_key
+from .langchain_given import (
+    Between,
+    GivenDocuments,
+    Seen,
+    node_that_gives,
+    replaced,
+    retrievers_in,
+    standing,
+    state_key,
+)
 from .langchain_inputs import INPUT_KEYS, chat_messages, input_maker
 from .messages import message_text, message_usage
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, to_outputs
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
 from .streams import FIRST_TOKEN
-from .systems import System, name_of, provenance_of
+from .systems import Look, System, name_of, provenance_of
 
 _ROOT = "langchain_core"
 
@@ -60,18 +69,16 @@ def from_langchain(
     """
     if not is_instance_of(runnable, _ROOT, "Runnable"):
         raise SystemShapeError(f"no LangChain runnable: {describe(runnable)}")
-    call = _RunnableCall(runnable, make_input or input_maker(runnable, input_key, history_key))
+    call = _RunnableCall(runnable, make_input or input_maker(runnable, input_key, history_key), streams=stream)
     calls_async = _only_async(runnable) if use_async is None else use_async
-    if stream:
-        invoke: Any = call.astream if calls_async else call.stream
-    else:
-        invoke = call.ainvoke if calls_async else call.invoke
+    invoke: Any = call.ainvoke if calls_async else call.invoke
     system = System(name_of(runnable), calls_async, invoke, provenance_of(runnable), call.takes)
     apart = _Apart(call, system.name)
     if apart.refusal:
         system.whole = apart.refusal
     else:
         system.generate = apart.agenerate if calls_async else apart.generate
+        system.looking = apart.alooking if calls_async else apart.looking
     return system
 
 
@@ -81,8 +88,8 @@ class _RunnableCall:
     Who asks stands in the metadata of its configuration, and in what is configurable, as ``principal``.
     """
 
-    def __init__(self, runnable: Any, input_of: Callable[[EvaluationSample], Any]) -> None:
-        self.runnable, self._input_of = runnable, input_of
+    def __init__(self, runnable: Any, input_of: Callable[[EvaluationSample], Any], *, streams: bool) -> None:
+        self.runnable, self._input_of, self._streams = runnable, input_of, streams
         self._memory = _find_bound(runnable, _ROOT, "RunnableWithMessageHistory")
         self.graph = _find_bound(runnable, "langgraph", "Pregel")
         self._session_keys = [spec.id for spec in self._memory.history_factory_config] if self._memory else []
@@ -98,22 +105,21 @@ class _RunnableCall:
         return frozenset({PRINCIPAL, CHAT_HISTORY} if has_turns else {PRINCIPAL})
 
     def invoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - see the module's docstring
-        given, config, listener = self.prepare(sample)
-        return _read_output(self.runnable.invoke(given, config=config), listener)
+        return self.answer(self.runnable, *self.prepare(sample))
 
-    async def ainvoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
-        given, config, listener = self.prepare(sample)
-        return _read_output(await self.runnable.ainvoke(given, config=config), listener)
-
-    def stream(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
-        given, config, listener = self.prepare(sample)
+    def answer(self, runnable: Any, given: Any, config: dict[str, Any], listener: Any) -> SystemOutputs:
+        """Return what *runnable* answers."""
+        if not self._streams:
+            return _read_output(runnable.invoke(given, config=config), listener)
         chunks = _Chunks(of_graph=self.graph is not None)
-        for chunk in self.runnable.stream(given, config=config, **chunks.options):
+        for chunk in runnable.stream(given, config=config, **chunks.options):
             chunks.add(chunk)
         return chunks.outputs(listener)
 
-    async def astream(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
+    async def ainvoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
         given, config, listener = self.prepare(sample)
+        if not self._streams:
+            return _read_output(await self.runnable.ainvoke(given, config=config), listener)
         chunks = _Chunks(of_graph=self.graph is not None)
         async for chunk in self.runnable.astream(given, config=config, **chunks.options):
             chunks.add(chunk)
@@ -121,7 +127,7 @@ class _RunnableCall:
 
     def with_runnable(self, runnable: Any) -> _RunnableCall:
         """Return what calls *runnable* in the same way."""
-        return _RunnableCall(runnable, self._input_of)
+        return _RunnableCall(runnable, self._input_of, streams=self._streams)
 
     def prepare(self, sample: EvaluationSample) -> tuple[Any, dict[str, Any], Any]:
         """Return the input, the configuration, and what listens."""
@@ -145,7 +151,7 @@ class _RunnableCall:
 
 
 class _Apart:
-    """Calls a runnable with documents in the place of what its retriever finds, as `langchain_given` has it.
+    """Calls a runnable with something between its retriever and its generator, as `langchain_given` has it.
 
     ``refusal`` says why that cannot be done, as far as it shows before a call.
     """
@@ -164,13 +170,7 @@ class _Apart:
 
     def generate(self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> SystemOutputs:
         given = GivenDocuments(documents)
-        if self._is_part:
-            outputs = self._call.with_runnable(replaced(self._call.runnable, given)).invoke(sample, top_k)
-        elif self._key is not None and self._find_node(sample) is not None:
-            return self._in_state(sample, given)
-        else:
-            with replaying(given):
-                outputs = self._call.invoke(sample, top_k)
+        outputs = self._ask(sample, top_k, given)
         given.check(self._name)
         return outputs
 
@@ -178,13 +178,29 @@ class _Apart:
         self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]
     ) -> SystemOutputs:
         given = GivenDocuments(documents)
-        if self._is_part:
-            outputs = await self._call.with_runnable(replaced(self._call.runnable, given)).ainvoke(sample, top_k)
-        else:
-            with replaying(given):
-                outputs = await self._call.ainvoke(sample, top_k)
+        outputs = await self._aask(sample, top_k, given)
         given.check(self._name)
         return outputs
+
+    def looking(self, sample: EvaluationSample, top_k: int, look: Look) -> SystemOutputs:
+        return self._ask(sample, top_k, Seen(look))
+
+    async def alooking(self, sample: EvaluationSample, top_k: int, look: Look) -> SystemOutputs:
+        return await self._aask(sample, top_k, Seen(look))
+
+    def _ask(self, sample: EvaluationSample, top_k: int, between: Between) -> SystemOutputs:
+        if self._is_part:
+            return self._call.with_runnable(replaced(self._call.runnable, between)).invoke(sample, top_k)
+        if self._key is not None and self._find_node(sample) is not None:
+            return self._in_state(sample, self._key, between)
+        with standing(between):
+            return self._call.invoke(sample, top_k)
+
+    async def _aask(self, sample: EvaluationSample, top_k: int, between: Between) -> SystemOutputs:
+        if self._is_part:
+            return await self._call.with_runnable(replaced(self._call.runnable, between)).ainvoke(sample, top_k)
+        with standing(between):
+            return await self._call.ainvoke(sample, top_k)
 
     def _find_node(self, sample: EvaluationSample) -> str | None:
         """Return the node that puts documents into the state though no retriever of LangChain's found them.
@@ -194,24 +210,27 @@ class _Apart:
         if self._node is None:
             unused = GivenDocuments(())
             given, config, _ = self._call.prepare(sample)
-            with replaying(unused):
+            with standing(unused):
                 updates = self._call.graph.stream(given, config=config, stream_mode="updates")
                 node = node_that_gives(updates, self._key or "", _is_documents)
                 updates.close()
             self._node = "" if unused.asked or node is None else node
         return self._node or None
 
-    def _in_state(self, sample: EvaluationSample, documents: GivenDocuments) -> SystemOutputs:
+    def _in_state(self, sample: EvaluationSample, key: str, between: Between) -> SystemOutputs:
         from langgraph.checkpoint.memory import InMemorySaver
 
         graph = self._call.graph.copy(update={"checkpointer": InMemorySaver()})
         given, config, listener = self._call.prepare(sample)
         config["configurable"] = {**config.get("configurable", {}), "thread_id": f"auepora-{uuid4()}"}
         graph.invoke(given, config=config, interrupt_after=[self._node])
-        graph.update_state(config, {self._key: documents.documents}, as_node=self._node)
-        if graph.get_state(config).values.get(self._key) != documents.documents:
-            raise NoGeneratorError(self._name, f"its state adds to {self._key!r} what is put there")
-        return _read_output(graph.invoke(None, config=config), listener)
+        found = graph.get_state(config).values.get(key)
+        documents = between.take(lambda: found)
+        if documents is not found:
+            graph.update_state(config, {key: documents}, as_node=self._node)
+            if graph.get_state(config).values.get(key) != documents:
+                raise NoGeneratorError(self._name, f"its state adds to {key!r} what is put there")
+        return self._call.answer(graph, None, config, listener)
 
 
 _STATE_KEYS = ("session_id", "thread_id", "conversation_id")

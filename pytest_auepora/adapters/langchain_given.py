@@ -1,13 +1,15 @@
-"""A LangChain runnable is given documents in the place of what its retriever finds; the user's own stays as it is.
+"""Something stands between the retriever and the generator of a LangChain runnable; the user's own stays as it is.
+
+It gives documents in the place of what the retriever finds, or looks at what that found.
 
 Where a retriever is a part of the runnable, a copy has another one there.  Where it is hidden in a function, a tool or
-a node, retrievers give the documents for as long as the call lasts, in its context alone.  A graph whose state holds
+a node, retrievers are others for as long as the call lasts, in its context alone.  A graph whose state holds
 documents that no retriever of LangChain's found runs as far as there, gets others into its state and goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -16,10 +18,11 @@ from typing import Any
 
 from ..core.types import RetrievedDocument
 from ..errors import NoGeneratorError
-from .documents import ID_SOURCE
+from .documents import ID_SOURCE, to_retrieved
 from .outputs import DOCUMENT_KEYS
 from .own_documents import own_metadata
 from .shapes import is_instance_of
+from .systems import Look
 
 _ROOT = "langchain_core"
 
@@ -32,18 +35,58 @@ class GivenDocuments:
     """
 
     def __init__(self, documents: Sequence[RetrievedDocument]) -> None:
-        self.documents = [_to_langchain(given) for given in documents]
+        self._documents = [_to_langchain(given) for given in documents]
         self.asked = 0
 
-    def take(self) -> list[Any]:
-        """Return what a retriever gives now."""
+    def take(self, find: Callable[[], Any]) -> list[Any]:  # noqa: ARG002 - which is not asked
+        """Return what is given in the place of what *find* would."""
         self.asked += 1
-        return [document.model_copy(deep=True) for document in (self.documents if self.asked == 1 else ())]
+        return [document.model_copy(deep=True) for document in (self._documents if self.asked == 1 else ())]
+
+    async def atake(self, find: Callable[[], Awaitable[Any]]) -> list[Any]:  # noqa: ARG002 - likewise
+        """Do as `take`."""
+        return self.take(list)
 
     def check(self, name: str) -> None:
         """Raise `NoGeneratorError` where no retriever was asked, so that the answer is made of other documents."""
         if not self.asked:
             raise NoGeneratorError(name, "it answered without asking a retriever of LangChain's")
+
+
+class Seen:
+    """What retrievers found, as they do; *look* sees it before anything else gets it."""
+
+    def __init__(self, look: Look) -> None:
+        self._look = look
+
+    def take(self, find: Callable[[], Any]) -> list[Any]:
+        """Return what *find* does."""
+        return self._seen(_unwatched(find))
+
+    async def atake(self, find: Callable[[], Awaitable[Any]]) -> list[Any]:
+        """Do as `take`."""
+        token = _between.set(None)
+        try:
+            found = await find()
+        finally:
+            _between.reset(token)
+        return self._seen(found)
+
+    def _seen(self, documents: list[Any]) -> list[Any]:
+        self._look(to_retrieved(documents))
+        return documents
+
+
+Between = GivenDocuments | Seen
+
+
+def _unwatched(find: Callable[[], Any]) -> Any:
+    """Return what *find* does; retrievers that a retriever asks are a part of it."""
+    token = _between.set(None)
+    try:
+        return find()
+    finally:
+        _between.reset(token)
 
 
 def _to_langchain(given: RetrievedDocument) -> Any:
@@ -55,25 +98,32 @@ def _to_langchain(given: RetrievedDocument) -> Any:
 
 
 @cache
-def _replay_class() -> Any:
-    """Return the class of retrievers that give what they are told; the first call imports LangChain."""
+def _retriever_class() -> Any:
+    """Return the class of retrievers that ask what stands between; the first call imports LangChain."""
     from langchain_core.retrievers import BaseRetriever
 
-    class GivenRetriever(BaseRetriever):  # type: ignore[misc]
-        """A retriever that gives what it is told, whatever the question."""
+    class RetrieverBetween(BaseRetriever):  # type: ignore[misc]
+        """A retriever in the place of the *real* one."""
 
-        given: Any
+        between: Any
+        real: Any
 
-        def _get_relevant_documents(self, query: str, **_: Any) -> list[Any]:  # noqa: ARG002 - whatever the question
-            found: list[Any] = self.given.take()
+        def _get_relevant_documents(self, query: str, *, run_manager: Any, **kwargs: Any) -> list[Any]:
+            config = {"callbacks": run_manager.get_child()}
+            found: list[Any] = self.between.take(lambda: self.real.invoke(query, config, **kwargs))
             return found
 
-    return GivenRetriever
+        async def _aget_relevant_documents(self, query: str, *, run_manager: Any, **kwargs: Any) -> list[Any]:
+            config = {"callbacks": run_manager.get_child()}
+            found: list[Any] = await self.between.atake(lambda: self.real.ainvoke(query, config, **kwargs))
+            return found
+
+    return RetrieverBetween
 
 
-def replaced(runnable: Any, given: GivenDocuments) -> Any:
-    """Return a copy of *runnable* whose retrievers give *given*; parts without a retriever are shared."""
-    return _rebuilt(runnable, lambda _: _replay_class()(given=given))
+def replaced(runnable: Any, between: Between) -> Any:
+    """Return a copy of *runnable* with *between* behind its retrievers; parts without a retriever are shared."""
+    return _rebuilt(runnable, lambda real: _retriever_class()(between=between, real=real))
 
 
 def retrievers_in(runnable: Any) -> list[Any]:
@@ -115,15 +165,15 @@ def _changed(node: Any, old: Any, new: Any, **update: Any) -> Any:
     return node if all(a is b for a, b in zip(old, new, strict=True)) else node.model_copy(update=update)
 
 
-_given: ContextVar[GivenDocuments | None] = ContextVar("given", default=None)
+_between: ContextVar[Between | None] = ContextVar("between", default=None)
 _lock = Lock()
 _wrapped: list[tuple[type, str, Any]] = []
 _scopes = 0
 
 
 @contextmanager
-def replaying(given: GivenDocuments) -> Iterator[None]:
-    """Let every retriever of LangChain's that is asked in this context give *given*, wherever it hides.
+def standing(between: Between) -> Iterator[None]:
+    """Put *between* behind every retriever of LangChain's that is asked in this context, wherever it hides.
 
     The methods of their classes are others while any such scope is open; asked outside of one, they do as ever.
     """
@@ -132,11 +182,11 @@ def replaying(given: GivenDocuments) -> Iterator[None]:
         _scopes += 1
         if _scopes == 1:
             _wrap_classes()
-    token = _given.set(given)
+    token = _between.set(between)
     try:
         yield
     finally:
-        _given.reset(token)
+        _between.reset(token)
         with _lock:
             _scopes -= 1
             if not _scopes:
@@ -160,10 +210,11 @@ def _wrap_classes() -> None:
 
 def _wrapper(name: str, real: Any) -> Any:
     def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
-        given = _given.get()
-        if given is None or isinstance(self, _replay_class()):
+        between = _between.get()
+        if between is None or isinstance(self, _retriever_class()):
             return real(self, *args, **kwargs)
-        return getattr(_replay_class()(given=given), name)(*args, **kwargs)  # so that listeners hear of it
+        stand_in = _retriever_class()(between=between, real=self)
+        return getattr(stand_in, name)(*args, **kwargs)  # so that listeners hear of it
 
     return ask
 

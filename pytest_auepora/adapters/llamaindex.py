@@ -16,7 +16,7 @@ Where nothing was found, a query engine says "Empty Response" without asking the
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import cache, partial
 from time import perf_counter
 from typing import Any
@@ -30,13 +30,15 @@ from .llamaindex_usage import listening
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
 from .streams import StreamedAnswer
-from .systems import System, name_of, provenance_of
+from .systems import Look, System, finish, name_of, provenance_of
 
 _ROOT = "llama_index"
 _EMPTY = "Empty Response"
 _METHODS = {"BaseQueryEngine": ("query", "aquery"), "BaseRetriever": ("retrieve", "aretrieve")}
 _STREAMED = ("StreamingResponse", "AsyncStreamingResponse", "StreamingAgentChatResponse")
 _WHOLE = ("Response", "PydanticResponse", "AgentChatResponse")
+
+_LookAtNodes = Callable[[list[Any]], None]
 
 
 def from_llamaindex(engine: Any, *, use_async: bool = False, stream: bool = False) -> System:
@@ -69,8 +71,11 @@ def from_llamaindex(engine: Any, *, use_async: bool = False, stream: bool = Fals
         system.whole = "it is a retriever alone"
     elif isinstance(call, _ChatCall) and not hasattr(engine, "_retriever"):
         system.whole = "this chat engine has no retriever of its own"
+    elif not call.has_parts(is_async=use_async):
+        system.whole = "its class has no retrieve and synthesize of its own"
     else:
         system.generate = partial(_generate, call, use_async=use_async)
+        system.looking = partial(_looking, call, use_async=use_async)
     return system
 
 
@@ -80,6 +85,12 @@ def _generate(
     """Answer from *documents*: neither a retriever nor a postprocessor runs again."""
     given = call.given([_to_node(document) for document in documents])
     return given.ainvoke(sample, top_k) if use_async else given.invoke(sample, top_k)
+
+
+def _looking(call: _EngineCall, sample: EvaluationSample, top_k: int, look: Look, *, use_async: bool) -> Any:
+    """Answer as ever; *look* sees what the last postprocessor left."""
+    watched = call.watched(lambda nodes: look(_read_nodes(nodes)))
+    return watched.ainvoke(sample, top_k) if use_async else watched.invoke(sample, top_k)
 
 
 class _EngineCall:
@@ -118,24 +129,47 @@ class _EngineCall:
 
     def given(self, nodes: list[Any]) -> _EngineCall:
         """Return what calls the same engine with *nodes* in the place of those that it retrieves."""
-        return _Synthesis(self._engine, nodes)
+        return _Synthesis(self._engine, nodes=nodes)
+
+    def watched(self, look: _LookAtNodes) -> _EngineCall:
+        """Return what calls the same engine, and shows *look* its nodes before an answer is made of them."""
+        return _Synthesis(self._engine, look=look)
+
+    def has_parts(self, *, is_async: bool) -> bool:
+        """Whether the engine retrieves and answers by methods that can be called one after the other."""
+        from llama_index.core.base.base_query_engine import BaseQueryEngine
+
+        names = _Synthesis.NAMES[is_async]
+        own, bare = ([getattr(kind, name, None) for name in names] for kind in (type(self._engine), BaseQueryEngine))
+        return all(one is not None and one is not other for one, other in zip(own, bare, strict=True))
 
     def _ask(self, sample: EvaluationSample, *, is_async: bool) -> Any:
         return getattr(self._engine, self._names[is_async])(sample.query)
 
 
 class _Synthesis(_EngineCall):
-    """Has a query engine make an answer of given nodes."""
+    """Has a query engine retrieve, unless it is given *nodes*, and make an answer of that."""
 
-    def __init__(self, engine: Any, nodes: list[Any]) -> None:
-        super().__init__(engine, ("synthesize", "asynthesize"))
-        self._nodes = nodes
+    NAMES = (("retrieve", "synthesize"), ("aretrieve", "asynthesize"))
+
+    def __init__(self, engine: Any, *, nodes: list[Any] | None = None, look: _LookAtNodes | None = None) -> None:
+        super().__init__(engine, ("query", "aquery"))
+        self._nodes, self._look = nodes, look
 
     def _ask(self, sample: EvaluationSample, *, is_async: bool) -> Any:
+        return finish(self._steps(sample, is_async=is_async))
+
+    def _steps(self, sample: EvaluationSample, *, is_async: bool) -> Generator[Any, Any, Any]:
         from llama_index.core.schema import QueryBundle
 
+        retrieve, synthesize = (getattr(self._engine, name) for name in self.NAMES[is_async])
+        query, nodes = QueryBundle(sample.query), self._nodes
+        if nodes is None:
+            nodes = yield retrieve(query)
+        if self._look is not None:
+            self._look(nodes)
         try:
-            return getattr(self._engine, self._names[is_async])(QueryBundle(sample.query), self._nodes)
+            return (yield synthesize(query, nodes))
         except NotImplementedError as exc:
             raise NoGeneratorError(name_of(self._engine), str(exc)) from None
 
@@ -148,6 +182,7 @@ class _ChatCall(_EngineCall):
     def __init__(self, engine: Any, *, stream: bool) -> None:
         super().__init__(engine, ("stream_chat", "astream_chat") if stream else ("chat", "achat"))
         self._nodes: list[Any] | None = None
+        self._look: _LookAtNodes | None = None
         if not hasattr(engine, "_memory"):
             raise SystemShapeError(
                 f"{name_of(engine)} keeps its turns where they cannot be told apart by case: give a function of query "
@@ -159,12 +194,22 @@ class _ChatCall(_EngineCall):
         made._nodes = nodes
         return made
 
+    def watched(self, look: _LookAtNodes) -> _EngineCall:
+        made = copy.copy(self)
+        made._look = look
+        return made
+
+    def has_parts(self, *, is_async: bool) -> bool:  # noqa: ARG002 - it has
+        return True
+
     def _ask(self, sample: EvaluationSample, *, is_async: bool) -> Any:
         from llama_index.core.llms import ChatMessage
 
         engine: Any = copy.copy(self._engine)
         if self._nodes is not None:
             engine._retriever, engine._node_postprocessors = _given_retriever()(self._nodes), []  # no public names
+        if self._look is not None:
+            engine._node_postprocessors = [*engine._node_postprocessors, _watching_postprocessor()(look=self._look)]
         engine._memory = _empty_memory(self._engine._memory)  # there is no public name for it
         turns = [ChatMessage(**turn) for turn in sample.chat_history]
         return getattr(engine, self._names[is_async])(sample.query, chat_history=turns)
@@ -236,6 +281,23 @@ def _given_retriever() -> Any:
             return list(self._nodes)
 
     return GivenRetriever
+
+
+@cache
+def _watching_postprocessor() -> Any:
+    """Return the class of postprocessors that show nodes and change nothing; the first call imports LlamaIndex."""
+    from llama_index.core.postprocessor.types import BaseNodePostprocessor
+
+    class WatchingPostprocessor(BaseNodePostprocessor):  # type: ignore[misc]
+        """A postprocessor that shows what it is given."""
+
+        look: Any
+
+        def _postprocess_nodes(self, nodes: list[Any], query_bundle: Any = None) -> list[Any]:  # noqa: ARG002
+            self.look(nodes)
+            return nodes
+
+    return WatchingPostprocessor
 
 
 _READ_BY_MODELS = ("excluded_llm_metadata_keys", "metadata_template", "metadata_separator", "text_template")

@@ -72,8 +72,9 @@ _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 Generate = Callable[[EvaluationSample, int, Sequence[RetrievedDocument]], Any]
-Serve = Callable[[EvaluationSample, Sequence[RetrievedDocument]], Any]
-"""Returns what stands in the place of an answer made of these documents; None where the generator is asked."""
+Look = Callable[[Sequence[RetrievedDocument]], None]
+"""Is shown what was retrieved; raises where the generator need not be asked."""
+Looking = Callable[[EvaluationSample, int, Look], Any]
 
 
 @dataclass(eq=False, repr=False)
@@ -90,10 +91,10 @@ class System:
             (a retriever and a generator, or an object that says ``takes_noise_docs = True``), `CHAT_HISTORY`,
             `PRINCIPAL`.
         generate: ``generate(sample, top_k, documents)`` calls the generator apart from the retriever, and returns what
-            `invoke` returns; None where it cannot be called apart.  `given_documents.with_documents` is the way to it.
-        whole: why there is no *generate*.
-        serving: returns an `invoke` that looks, between retriever and generator, whether a `Serve` has the answer; None
-            where nothing can be put between them.
+            `invoke` returns; None where it cannot be called apart.  `parts.with_documents` is the way to it.
+        looking: ``looking(sample, top_k, look)`` does as `invoke`, and shows ``look`` what was retrieved before the
+            generator is given it; None where the two are one call.  `parts.unless_served` is the way to it.
+        whole: why one of the two is missing.
         unserved: the system that is asked for further answers to a case, where this one leaves out calls.
     """
 
@@ -103,8 +104,8 @@ class System:
     provenance: dict[str, Any] = field(default_factory=dict)
     takes: frozenset[str] = frozenset()
     generate: Generate | None = None
-    whole: str = "it has no part that takes documents"
-    serving: Callable[[Serve], Callable[[EvaluationSample, int], Any]] | None = None
+    looking: Looking | None = None
+    whole: str = "it retrieves and answers in one call"
     unserved: System | None = None
 
     def as_outputs(self, raw: Any, seconds: float | None) -> SystemOutputs:
@@ -188,6 +189,7 @@ def _generate_by(system: System, call: _Bound) -> None:
         return (yield consume(lambda: call(sample, top_k, documents=given)))
 
     system.invoke, system.generate = invoke, lambda *given: finish(steps(*given))
+    system.whole = "it is a function that retrieves where no documents are given, and answers in the same call"
 
 
 def _takes_documents(fn: Callable[..., Any]) -> bool:
@@ -283,7 +285,7 @@ def _pair_system(retriever: Any, generator: Any, whole: Any = None) -> System:
         name, provenance = f"{name} + {name_of(generator)}", provenance | provenance_of(generator)
     return System(
         name, pair.is_async, ainvoke if pair.is_async else pair.invoke, provenance, pair.takes, pair.generate,
-        serving=pair.serving,
+        pair.looking,
     )  # fmt: skip
 
 
@@ -307,14 +309,8 @@ class _Pair:
     def invoke(self, sample: EvaluationSample, top_k: int) -> Any:
         return finish(self._run_steps(sample, top_k))
 
-    def serving(self, serve: Serve) -> Callable[[EvaluationSample, int], Any]:
-        def invoke(sample: EvaluationSample, top_k: int) -> Any:
-            return finish(self._run_steps(sample, top_k, serve))
-
-        async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
-            return await invoke(sample, top_k)
-
-        return ainvoke if self.is_async else invoke
+    def looking(self, sample: EvaluationSample, top_k: int, look: Look) -> Any:
+        return finish(self._run_steps(sample, top_k, look))
 
     def generate(self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> Any:
         return finish(self._given_steps(sample, top_k, documents))
@@ -322,11 +318,11 @@ class _Pair:
     # The steps yield what each part returns, awaitable or not; the caller sends back the awaited value.
 
     def _run_steps(
-        self, sample: EvaluationSample, top_k: int, serve: Serve | None = None
+        self, sample: EvaluationSample, top_k: int, look: Look | None = None
     ) -> Generator[Any, Any, SystemOutputs]:
         retrieved, context, spent = yield from self._retrieve_steps(sample, top_k)
-        if serve is not None and (served := serve(sample, retrieved)) is not None:
-            return cast("SystemOutputs", served)
+        if look is not None:
+            look(retrieved)
         outputs = yield from self._generate_steps(sample, top_k, context, spent)
         outputs.retrieved = retrieved
         outputs.timings = {"retrieval": spent, **outputs.timings}

@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..adapters.parts import retriever_of
 from ..adapters.systems import System, as_system
 from ..base.text import names_words, unknown_name
 from ..calls.caller import Caller
@@ -272,9 +273,14 @@ def evaluate(
 
 
 def with_reuse(system: System, suite: GoldenSuite, run: Run, baseline: Baseline | None, *, repeat: int) -> System:
-    """Return *system* as one whose accepted answers serve again where they may; a warning says why none of them may."""
+    """Return *system* as one whose accepted answers serve again where they may; a warning says why none of them may.
+
+    Raises:
+        NoRetrieverError: it retrieves and answers in one call.
+    """
     if isinstance(system, Answering):
         return system
+    retriever_of(system)
     found = reusing(system, suite, run, baseline, repeat=repeat)
     if not isinstance(found, Refusal):
         return found

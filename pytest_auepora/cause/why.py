@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
-from ..adapters.given_documents import generator_of, with_documents
+from ..adapters.parts import generator_of, with_documents
 from ..adapters.systems import System
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import RetrievedDocument

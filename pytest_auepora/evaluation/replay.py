@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from ..adapters.given_documents import ask_with_noise
+from ..adapters.parts import ask_with_noise
 from ..adapters.systems import System
 from ..base.pages import reference
 from ..core.conversation import AS, CHAT_HISTORY, PRINCIPAL
@@ -43,14 +43,15 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
 
     What an earlier run answers in place of the system is not asked.
     """
-    if system.unserved is not None and 0 < repeat < SECOND_LOOK:  # a case that is about to fail is asked itself
-        system = system.unserved
+    is_noise_added = _has_noise(case.sample) and NOISE_DOCS not in system.takes
+    if system.unserved is not None and (is_noise_added or 0 < repeat < SECOND_LOOK):
+        system = system.unserved  # a case that is about to fail is asked itself, as is one that is asked in two steps
     if isinstance(system, Answering) and (recorded := system.answer(case, repeat)) is not None:
         return recorded
     if (key := _untaken(system, case.sample)) is not None:
         return partial(_refuse, system, key)
     fn: Callable[[], Any] = partial(system.invoke, case.sample, case.top_k)
-    if _has_noise(case.sample) and NOISE_DOCS not in system.takes:
+    if is_noise_added:
         fn = partial(ask_with_noise, system, case.sample, case.top_k)
     if seed is not None:
         from ..calls.seeding import derive_seed, seeded

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from ..adapters.parts import unless_served
 from ..adapters.systems import System
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import CaseResult, MetricInfo, Run
@@ -33,10 +34,10 @@ RETRIEVAL_KEYS = frozenset({
 _MODEL, _PROMPT = ("model", "llm", "generator"), "prompt"
 
 WhyNot = Literal[
-    "no baseline", "no digests", "no part", "repeated", "undeclared", "provenance", "metrics changed", "not in baseline"
+    "no baseline", "no digests", "repeated", "undeclared", "provenance", "metrics changed", "not in baseline"
 ]
-"""Why no answer of a suite can serve again: nothing was accepted; what was retrieved then is not known; retriever and
-generator are not called apart; each case is asked several times; nobody says which model and prompt it is; that is
+"""Why no answer of a suite can serve again: nothing was accepted; what was retrieved then is not known; each case
+is asked several times; nobody says which model and prompt it is; that is
 another now; a metric is defined otherwise; a metric or threshold needs what the baseline does not have."""
 
 
@@ -63,8 +64,6 @@ def reusing(
     """
     if baseline is None:
         return Refusal("no baseline")
-    if system.serving is None:
-        return Refusal("no part")
     if repeat > 1:
         return Refusal("repeated")
     if names := undeclared(run.provenance):
@@ -92,7 +91,7 @@ def reusing(
         same = digests.get(sample.sample_id) == digest_of(documents)
         return Reused(documents) if same else None
 
-    return replace(system, invoke=system.serving(serve), serving=None, unserved=system)
+    return replace(system, invoke=unless_served(system, serve), unserved=system)
 
 
 def undeclared(provenance: Mapping[str, Any]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..adapters.parts import retriever_of
 from ..adapters.systems import System, as_system
 from ..calls.budget import CallBudget
 from ..calls.call import CallResult, Fn
@@ -60,6 +61,8 @@ def _make_source(rag: Any, variant: SuiteVariant) -> AnswerSource:
     seed = {} if session.options.seed is None else {"seed": session.options.seed}
     provenance = {**system.provenance, **seed, **session.project.provenance(golden.name, golden.path)}
     recorded = session.replay.source(*run) if session.replay is not None else None
+    if session.replay is None and golden.policy.reuse:
+        retriever_of(system)  # raises where there is none, in an update as well
     if session.replay is None and golden.policy.reuse and not (session.options.updating or session.options.anchoring):
         from ..api.evaluation import with_reuse
 

@@ -11,6 +11,16 @@ from haystack import Document, component
 from haystack.dataclasses import ChatMessage, StreamingChunk
 
 
+def counted(run: Any, calls: list[Any]) -> Any:
+    """Return *run*, which adds what it is given to *calls*."""
+
+    def counting(**inputs: Any) -> Any:
+        calls.append(inputs)
+        return run(**inputs)
+
+    return counting
+
+
 @component
 class Repeater:
     """A generator that answers with its prompt."""
@@ -34,6 +44,22 @@ class KeepLast:
     @component.output_types(documents=list[Document])  # type: ignore[untyped-decorator]
     def run(self, documents: list[Document]) -> dict[str, Any]:
         return {"documents": documents[-1:]}
+
+
+@component
+class Search:
+    @component.output_types(documents=list[Document])  # type: ignore[untyped-decorator]
+    def run(self, query: str) -> dict[str, Any]:
+        return {"documents": [Document(content=query)]}
+
+
+@component
+class Grader:
+    """Passes documents on, or has more searched."""
+
+    @component.output_types(documents=list[Document], again=str)  # type: ignore[untyped-decorator]
+    def run(self, documents: list[Document]) -> dict[str, Any]:
+        return {"documents": documents}
 
 
 @component

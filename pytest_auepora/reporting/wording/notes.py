@@ -411,7 +411,6 @@ def noise_lines(verdict: Verdict) -> list[str]:
 _NOT_REUSED: Mapping[WhyNot, str] = {
     "no baseline": "there is no baseline",
     "no digests": "the baseline does not say what was retrieved: accept it once more with `pytest --auepora-update`",
-    "no part": "the system is no retriever and generator that can be called apart",
     "repeated": "each case is asked several times",
     "undeclared": "the provenance does not say {names} (pytest_auepora_provenance, auepora_provenance)",
     "provenance": "{names} of the provenance changed",

@@ -11,24 +11,29 @@ pytest.importorskip("haystack", reason="the extra haystack is not installed")
 
 from haystack import Document, Pipeline
 from haystack.components.builders import AnswerBuilder, PromptBuilder
+from haystack.components.joiners import BranchJoiner
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
-from pytest_auepora.adapters.given_documents import with_documents
 from pytest_auepora.adapters.haystack import _to_document, from_haystack
 from pytest_auepora.adapters.haystack_given import _to_haystack
+from pytest_auepora.adapters.parts import with_documents
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.types import RetrievedDocument
 from pytest_auepora.errors import NoGeneratorError
 
 from ..asking import SAMPLE, ask, ids
-from ..haystack_parts import KeepLast, Prompted, Repeater
+from ..haystack_parts import Grader, KeepLast, Prompted, Repeater, Search, counted
+from .looking import check_looking
 
 SPLIT = Document(content="YESTERDAY", id="y1", meta={"source_id": "s", "file_path": "a.md"}, score=0.7)
 OLD = [
     RetrievedDocument(_to_document(SPLIT), 0.7, 1),
     RetrievedDocument(_to_document(Document(content="OLDER", id="y2", meta={"document_id": "own"})), 0.2, 2),
 ]
+
+
+INPUTS = {"joined": {"value": "{query}"}}
 
 
 def retriever() -> Any:
@@ -85,6 +90,28 @@ def test_an_asynchronous_run_is_given_them_as_well() -> None:
     assert "LIVE" in ask(system).response.text
 
 
+@pytest.mark.parametrize("use_async", [False, True])
+@pytest.mark.parametrize("ranked", [True, False])
+def test_what_was_found_is_seen_before_the_generator_is_asked(ranked: bool, use_async: bool) -> None:
+    made, calls = pipeline(ranked=ranked), list[Any]()
+    if use_async and not hasattr(made, "run_async"):
+        pytest.skip("this version has an AsyncPipeline")
+    generator: Any = made.get_component("llm")
+    generator.run = counted(generator.run, calls)
+    check_looking(from_haystack(made, use_async=use_async), calls)
+    assert "run" not in vars(made.get_component("retriever"))
+
+
+def test_a_fake_of_the_users_stays() -> None:
+    made = pipeline(ranked=False)
+    retriever: Any = made.get_component("retriever")
+    retriever.run = fake = lambda **_: {"documents": [Document(content="FAKE", id="f")]}
+    system = as_system(made)
+    assert "YESTERDAY" in ask(with_documents(system, OLD)).response.text
+    assert retriever.run is fake
+    assert "FAKE" in ask(system).response.text
+
+
 def test_calls_side_by_side_get_their_own_documents() -> None:
     system = as_system(pipeline())
 
@@ -120,9 +147,23 @@ def with_a_prompt_beside() -> Pipeline:
     return made
 
 
+def in_a_loop() -> Pipeline:
+    made = Pipeline()
+    made.add_component("joined", BranchJoiner(str))
+    made.add_component("search", Search())
+    made.add_component("grader", Grader())
+    made.add_component("prompt", PromptBuilder("{{ documents }}", required_variables="*"))
+    made.connect("joined", "search.query")
+    made.connect("search.documents", "grader.documents")
+    made.connect("grader.again", "joined.value")
+    made.connect("grader.documents", "prompt.documents")
+    return made
+
+
 @pytest.mark.parametrize(
     ("make", "why"),
     [
+        (in_a_loop, "search and grader go round in a loop"),
         (alone, "it is a retriever alone"),
         (without_documents, "none of its components gives documents"),
         (with_a_prompt_beside, "front.prompt would be missing"),
@@ -130,4 +171,4 @@ def with_a_prompt_beside() -> Pipeline:
 )
 def test_others_are_refused(make: Any, why: str) -> None:
     with pytest.raises(NoGeneratorError, match=why):
-        with_documents(as_system(make()), OLD)
+        with_documents(from_haystack(make(), inputs=INPUTS if make is in_a_loop else None), OLD)

@@ -21,15 +21,16 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableBranch, RunnableLambda, RunnablePassthrough
 
 from pytest_auepora.adapters.documents import to_retrieved
-from pytest_auepora.adapters.given_documents import with_documents
 from pytest_auepora.adapters.langchain import from_langchain
+from pytest_auepora.adapters.parts import with_documents
 from pytest_auepora.adapters.systems import System, as_system
 from pytest_auepora.errors import NoGeneratorError
 
 from ..asking import SAMPLE, ask, ids
+from .looking import check_looking, look_at
 
 OLD = to_retrieved([Document(page_content="YESTERDAY", id="y1", metadata={"source": "a.md"})])
-ASKED = list[str]()
+ASKED, GENERATED = list[str](), list[str]()
 
 
 class Live(BaseRetriever):
@@ -47,6 +48,7 @@ class Echo(BaseChatModel):
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **_: Any) -> ChatResult:
         said = " / ".join(str(message.content) for message in messages)
+        GENERATED.append(said)
         return ChatResult(generations=[ChatGeneration(message=AIMessage(said))])
 
 
@@ -88,6 +90,7 @@ def with_fallback() -> Any:
 @pytest.fixture(autouse=True)
 def nothing_asked() -> None:
     ASKED.clear()
+    GENERATED.clear()
 
 
 @pytest.mark.parametrize("make", [parallel, assigned, hidden, with_fallback])
@@ -107,6 +110,31 @@ def test_an_asynchronous_chain_is_given_them_as_well(make: Any) -> None:
     system = from_langchain(make(), use_async=True)
     assert "YESTERDAY" in ask(with_documents(system, OLD)).response.text
     assert ASKED == []
+
+
+@pytest.mark.parametrize("use_async", [False, True])
+@pytest.mark.parametrize("make", [parallel, assigned, hidden, with_fallback])
+def test_what_was_found_is_seen_before_the_generator_is_asked(make: Any, use_async: bool) -> None:
+    input_key = "question" if make is assigned else None
+    check_looking(from_langchain(make(), input_key=input_key, use_async=use_async), GENERATED)
+    assert len(ASKED) == 3
+
+
+def test_a_retriever_of_retrievers_is_seen_as_one() -> None:
+    class Both(BaseRetriever):
+        def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+            config: Any = {"callbacks": run_manager.get_child()}
+            return [*Live().invoke(query, config), *Live().invoke(query, config)]
+
+    for find in (Both(), RunnableLambda(lambda query: Both().invoke(query))):
+        chain: Any = {"context": find | joined, "question": RunnablePassthrough()} | GENERATION
+        GENERATED.clear()
+        check_looking(as_system(chain), GENERATED)
+
+
+def test_a_streamed_chain_streams_where_nothing_serves() -> None:
+    system = from_langchain(parallel(), stream=True)
+    assert "first_token" in look_at(system, serves=False).outputs.timings
 
 
 def test_calls_side_by_side_get_their_own_documents() -> None:
@@ -149,12 +177,18 @@ class Added(State, total=False):
     context: Annotated[list[Document], add]
 
 
-def graph(state: Any, find: Any) -> Any:
+def graph(state: Any, find: Any, calls: list[str] | None = None) -> Any:
     langgraph = pytest.importorskip("langgraph.graph")
+
+    def say(state: Any) -> Any:
+        if calls is not None:
+            calls.append(state["rewritten"])
+        return {"answer": f"{state['rewritten']} {joined(state['context'])}"}
+
     made = langgraph.StateGraph(state)
     made.add_node("rewrite", lambda state: {"rewritten": state["question"].upper()})
     made.add_node("find", lambda state: {"context": find(state["rewritten"])})
-    made.add_node("say", lambda state: {"answer": f"{state['rewritten']} {joined(state['context'])}"})
+    made.add_node("say", say)
     made.add_edge(langgraph.START, "rewrite")
     made.add_edge("rewrite", "find")
     made.add_edge("find", "say")
@@ -175,6 +209,14 @@ def test_a_graph_gets_them_into_its_state(find: Any) -> None:
     assert outputs.response.text == f"{SAMPLE.query.upper()} YESTERDAY (a.md)"
     assert "LIVE" in ask(system).response.text
     assert ask(with_documents(system, OLD)).response.text == outputs.response.text
+
+
+@pytest.mark.parametrize("find", [similar, Live().invoke])
+def test_a_graph_is_looked_at_where_documents_are_found(find: Any) -> None:
+    calls: list[str] = []
+    system = as_system(graph(State, find, calls))
+    check_looking(system, calls)
+    assert "LIVE" in ask(system).response.text
 
 
 def test_a_state_that_adds_documents_up_is_refused() -> None:

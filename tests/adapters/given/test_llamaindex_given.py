@@ -15,14 +15,15 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 
-from pytest_auepora.adapters.given_documents import with_documents
 from pytest_auepora.adapters.llamaindex import _read_nodes, _to_node, from_llamaindex
+from pytest_auepora.adapters.parts import with_documents
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import NoGeneratorError
 
 from ..asking import ask, ids
 from ..test_llamaindex import Engine
+from .looking import check_looking
 
 OLD_NODE = TextNode(
     text="YESTERDAY", id_="y1", metadata={"file_name": "a.md", "secret": "x", "start": 3},
@@ -37,6 +38,26 @@ class Mark(BaseNodePostprocessor):
 
     def _postprocess_nodes(self, nodes: Any, query_bundle: Any = None) -> Any:
         return [NodeWithScore(node=TextNode(text=f"{n.text} (again)", id_=n.node_id), score=1.0) for n in nodes]
+
+
+class Counted(MockLLM):
+    """Counts its calls."""
+
+    calls: list[Any] = []  # noqa: RUF012 - pydantic copies it
+
+    def complete(self, *args: Any, **kwargs: Any) -> Any:
+        self.calls.append(args)
+        return super().complete(*args, **kwargs)
+
+    async def acomplete(self, *args: Any, **kwargs: Any) -> Any:
+        return self.complete(*args, **kwargs)
+
+    def chat(self, *args: Any, **kwargs: Any) -> Any:
+        self.calls.append(args)
+        return super().chat(*args, **kwargs)
+
+    async def achat(self, *args: Any, **kwargs: Any) -> Any:
+        return self.chat(*args, **kwargs)
 
 
 def index() -> VectorStoreIndex:
@@ -74,6 +95,22 @@ def test_a_chat_engine_answers_from_a_copy(mode: Any) -> None:
     assert "YESTERDAY" in outputs.response.text
     assert "LIVE" not in outputs.response.text
     assert "LIVE" in ask(system, sample).response.text
+    assert engine.chat_history == []
+
+
+@pytest.mark.parametrize("use_async", [False, True])
+def test_nodes_of_a_query_engine_are_seen_before_it_answers(use_async: bool) -> None:
+    llm = Counted()
+    engine = index().as_query_engine(llm=llm, node_postprocessors=[Mark()])
+    check_looking(from_llamaindex(engine, use_async=use_async), llm.calls)
+
+
+@pytest.mark.parametrize("use_async", [False, True])
+@pytest.mark.parametrize("mode", ["context", "condense_plus_context"])
+def test_nodes_of_a_chat_engine_are_seen_before_it_answers(mode: Any, use_async: bool) -> None:
+    llm = Counted()
+    engine = index().as_chat_engine(chat_mode=mode, llm=llm, memory=MEMORY, node_postprocessors=[Mark()])
+    check_looking(from_llamaindex(engine, use_async=use_async), llm.calls)
     assert engine.chat_history == []
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.adapters.documents import to_retrieved
-from pytest_auepora.adapters.given_documents import with_documents
+from pytest_auepora.adapters.parts import with_documents
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.types import Document
 

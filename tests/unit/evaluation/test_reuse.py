@@ -12,7 +12,7 @@ import pytest
 
 from pytest_auepora.api.evaluation import Evaluation, evaluate
 from pytest_auepora.core.types import Document, RetrievedDocument
-from pytest_auepora.errors import AueporaWarning
+from pytest_auepora.errors import AueporaWarning, NoRetrieverError
 from pytest_auepora.evaluation.reuse import digest_of, generator_changes, undeclared
 
 from ..cause.accepting import accept_system
@@ -148,15 +148,35 @@ def test_what_accepted_answers_cannot_say_is_told(golden: Path, keys: dict[str, 
         assert reused(evaluate(golden, Pair(), provenance=PROVENANCE)) == set()
 
 
-def test_a_system_in_one_piece_is_asked(golden: Path) -> None:
-    pair = Pair()
+def in_one_call(query: str) -> str:
+    return query
 
-    def whole(query: str) -> dict[str, Any]:
-        documents = pair.retrieve(query)
-        return {"answer": pair.generate(query, documents), "documents": documents}
 
-    with pytest.warns(AueporaWarning, match="no retriever and generator that can be called apart"):
-        assert reused(evaluate(golden, whole, provenance=PROVENANCE)) == set()
+def with_documents(query: str, documents: list[Any] | None = None) -> str:
+    return query
+
+
+@pytest.mark.parametrize("whole", [in_one_call, with_documents])
+def test_a_system_in_one_call_says_what_to_give(golden: Path, whole: Any) -> None:
+    with pytest.raises(NoRetrieverError) as refusal:
+        evaluate(golden, whole, provenance=PROVENANCE)
+    why, give = str(refusal.value).splitlines()
+    assert why.startswith(f"reuse: generator: {whole.__name__}: its retriever cannot be called apart: it ")
+    assert give.startswith("give (retriever, generator) in its place, or a chain")
+
+
+def test_an_asynchronous_pair_reuses_as_well(golden: Path) -> None:
+    pair = Pair({"How long is 3": ["terms"]})
+
+    async def retrieve(query: str) -> list[dict[str, str]]:
+        return pair.retrieve(query)
+
+    async def generate(query: str, documents: list[dict[str, str]]) -> str:
+        return pair.generate(query, documents)
+
+    evaluation = evaluate(golden, (retrieve, generate), provenance=PROVENANCE)
+    assert reused(evaluation) == {f"c{i}" for i in range(12)} - {"c3"}
+    assert set(pair.asked) == {"How long is 3"}
 
 
 def test_a_suite_without_the_setting_keeps_no_digest_and_asks(tmp_path: Path) -> None:

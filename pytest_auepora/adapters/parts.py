@@ -1,13 +1,14 @@
-"""The generator of a system, called apart: given documents stand in the place of what its retriever finds.
+"""The parts of a system, called apart: its generator with given documents, or its retriever alone where that is enough.
 
-`System.generate` does it, in the way of each kind of system.
+`System.generate` and `System.looking` do it, in the way of each kind of system.
 """
 
 from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,8 +16,11 @@ from typing import Any
 from ..core.model_calls import USAGE
 from ..core.rag_interface import NOISE_DOCS, noise_of, with_noise
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
-from ..errors import NoGeneratorError
-from .systems import Generate, System, finish
+from ..errors import NoGeneratorError, NoRetrieverError
+from .systems import Generate, Looking, System, finish
+
+Serve = Callable[[EvaluationSample, Sequence[RetrievedDocument]], Any]
+"""Returns what stands in the place of an answer made of these documents; None where the generator is asked."""
 
 
 def generator_of(system: System) -> Generate:
@@ -52,6 +56,69 @@ def with_documents(system: System, documents: Sequence[RetrievedDocument]) -> Sy
         system.name, system.is_async, ainvoke if system.is_async else invoke, system.provenance, system.takes,
         documents=given,
     )  # fmt: skip
+
+
+def retriever_of(system: System) -> Looking:
+    """Return what calls *system* and shows what was retrieved before the generator is given it.
+
+    Raises:
+        NoRetrieverError: its retriever cannot be called apart.
+    """
+    if system.looking is None:
+        raise NoRetrieverError(system.name, system.whole)
+    return system.looking
+
+
+class _Served(BaseException):
+    """Ends a call before the generator; what tries again or falls back after an `Exception` lets it through."""
+
+
+def unless_served(system: System, serve: Serve) -> Callable[[EvaluationSample, int], Any]:
+    """Return a `System.invoke` that gives what *serve* has in the place of an answer, and asks the generator else.
+
+    Raises:
+        NoRetrieverError: the retriever of *system* cannot be called apart.
+    """
+    looking = retriever_of(system)
+
+    def invoke(sample: EvaluationSample, top_k: int) -> Any:
+        served: list[Any] = []
+
+        def look(documents: Sequence[RetrievedDocument]) -> None:
+            if (found := serve(sample, documents)) is not None:
+                served.append(found)
+                raise _Served
+
+        raw = None
+        with _until_served(served):
+            raw = looking(sample, top_k, look)
+        return later(raw, served) if inspect.isawaitable(raw) else _either(served, raw)
+
+    async def later(raw: Any, served: list[Any]) -> Any:
+        answer = None
+        with _until_served(served):
+            answer = await raw
+        return _either(served, answer)
+
+    async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
+        raw = invoke(sample, top_k)
+        return await raw if inspect.isawaitable(raw) else raw
+
+    return ainvoke if system.is_async else invoke
+
+
+@contextmanager
+def _until_served(served: list[Any]) -> Iterator[None]:
+    """Let what ends a call pass where something was *served*: also what a framework made of `_Served`."""
+    try:
+        yield
+    except (Exception, _Served):
+        if not served:
+            raise
+
+
+def _either(served: list[Any], answer: Any) -> Any:
+    return served[0] if served else answer
 
 
 def ask_with_noise(system: System, sample: EvaluationSample, top_k: int) -> Any:

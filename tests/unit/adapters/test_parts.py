@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.adapters.given_documents import generator_of, with_documents
-from pytest_auepora.adapters.systems import System, as_system
+from pytest_auepora.adapters.parts import generator_of, unless_served, with_documents
+from pytest_auepora.adapters.systems import Look, System, as_system
 from pytest_auepora.core.rag_interface import Retriever, SimpleRAGSystem
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import NoGeneratorError, SystemShapeError
@@ -123,6 +123,29 @@ def test_noise_of_the_case_stands_among_given_documents() -> None:
 def test_a_retriever_of_ours_gives_documents() -> None:
     system = as_system((Finder(), lambda query, documents: " | ".join(d.text for d in documents)))
     assert ask(with_documents(system, OLD)).response.text == "YESTERDAY | OLDER"
+
+
+def retrieving(swallow: type[BaseException] | None) -> System:
+    """A system that makes another answer of what ends its call."""
+
+    def looking(sample: EvaluationSample, top_k: int, look: Look) -> str:
+        try:
+            look(OLD)
+        except BaseException as exc:
+            if swallow is None:
+                return "an answer to what went wrong"
+            raise swallow(str(exc)) from exc
+        raise ValueError("the generator fails")
+
+    return System("own", False, lambda sample, top_k: "x", looking=looking)
+
+
+@pytest.mark.parametrize("swallow", [None, RuntimeError])
+def test_what_serves_is_the_answer_whatever_became_of_the_call(swallow: type[BaseException] | None) -> None:
+    invoke = unless_served(retrieving(swallow), lambda sample, documents: len(documents))
+    assert invoke(SAMPLE, 5) == 2
+    with pytest.raises(ValueError, match="the generator fails"):
+        unless_served(retrieving(swallow), lambda sample, documents: None)(SAMPLE, 5)
 
 
 NOISY = replace(SAMPLE, labels={"noise_docs": [{"id": "n1", "text": "NOISE"}]})
