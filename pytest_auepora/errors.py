@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
+
+from .base.complaints import Problem, cut_lines
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-_LONGEST_LINE = 2_000
-_LINE_END = 400
-
-
-def cut_lines(text: str) -> str:
-    """Return *text* without the middle of its very long lines: a message never repeats an input of megabytes."""
-    if len(text) <= _LONGEST_LINE:
-        return text
-    head = _LONGEST_LINE - _LINE_END
-    lines = text.split("\n")
-    return "\n".join(line if len(line) <= _LONGEST_LINE else f"{line[:head]} … {line[-_LINE_END:]}" for line in lines)
 
 
 class AueporaError(Exception):
@@ -30,25 +20,6 @@ class AueporaError(Exception):
 
 class AueporaWarning(UserWarning):
     """Something in a golden file is most likely not meant so, such as a threshold that cannot fail."""
-
-
-class Problem(NamedTuple):
-    """One complaint about one place of a file.  *line* and *col* are 1-based; 0 means the whole file."""
-
-    path: str
-    line: int
-    col: int
-    message: str
-    unknown: Literal["", "metric"] = ""
-    """What the name at this place is not known as."""
-
-    @property
-    def place(self) -> str:
-        """``path:line:col``, or the path alone where the whole file is meant."""
-        return f"{self.path}:{self.line}:{self.col}" if self.line else self.path
-
-    def __str__(self) -> str:
-        return f"{self.place}: {self.message}"
 
 
 class GoldenFileError(AueporaError):

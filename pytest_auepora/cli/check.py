@@ -10,8 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from ..base.complaints import Problem
 from ..base.files import shown_path
-from ..errors import CorpusError, GoldenFileError, Problem
+from ..errors import CorpusError, GoldenFileError
 from ..history.answers import history_recall
 from ..io.edit import LabelFile
 from ..io.golden.model import DRAFT, GoldenSuite

@@ -12,9 +12,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..base.complaints import Problem, cut_lines
 from ..base.files import read_text, write_atomically
 from ..base.git import git
-from ..errors import AueporaError, GoldenFileError, NotComparableError, Problem, cut_lines
+from ..errors import AueporaError, GoldenFileError, NotComparableError
 from ..history.settings import VARIABLE, find_place, find_settings, project_folders, project_place, project_root
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite

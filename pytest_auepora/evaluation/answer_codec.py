@@ -13,7 +13,7 @@ from ..base.text import shorten
 from ..core.metrics_base import AnswerPart
 from ..core.types import Document, Response, RetrievedDocument, SystemOutputs
 from ..metrics.ranking.gold import SOURCE_KEYS
-from .case_result import without_text
+from .shown_outputs import without_text
 
 Loss = Literal["cut", "changed", "unseen", "not JSON"]
 """Why a part of an answer is not as it was: for its size; changed by the project's redaction, or not shown to it; it

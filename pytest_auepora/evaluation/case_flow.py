@@ -28,11 +28,12 @@ from ..regression.compare import CaseComparison, Comparability, comparability_of
 from ..regression.guards.case_trial import CaseTrial, Confirmed, Standing
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
-from .case_result import Ended, blank_result, errored_result, shows_refusal
+from .case_result import Ended, blank_result, errored_result
 from .measure import CaseCall, Convert, JudgedAnswer, MeasuredAnswer, judge_early, measure_calls
 from .recording import RecordedAnswer, Recording, Redact, record
 from .replay import CaseEndedError
 from .reuse import Reused, accepted_result, digest_of_all
+from .shown_outputs import shows_refusal
 
 EndedBy = Callable[[BaseException], "Ended | None"]
 """Returns how an exception ends its case on purpose (skip, xfail), else None; raises one that ends the whole run."""

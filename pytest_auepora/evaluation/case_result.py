@@ -1,6 +1,4 @@
-"""Everything in a result except its scores: data from the golden file, the error, and what reports show of the answer
-(text, retrieved documents with grades, times), capped in size.
-"""
+"""Everything in a result except its scores and its answer: data from the golden file, the error."""
 
 from __future__ import annotations
 
@@ -12,25 +10,20 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ..base.retry import group_members
-from ..base.text import message_of, shorten
+from ..base.text import message_of
 from ..calls.call import CallResult
 from ..core.case_texts import CaseTexts
 from ..core.conversation import turns_of
 from ..core.document_forms import FORBIDDEN_DOCS
-from ..core.metrics_base import Measurement, Metric
-from ..core.model_calls import USAGE
+from ..core.metrics_base import Metric
 from ..core.run import CaseResult
 from ..core.scoring import Score, failed_scores
-from ..core.telemetry import REQUEST
-from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
+from ..core.types import Document, EvaluationSample
 from ..errors import AueporaError, CallTimeoutError, MetricError, OutputShapeError, ShapeError
 from ..io.golden.model import GoldenCase
-from ..metrics.coverage import citations_of
-from ..metrics.ranking.gold import forbidden_labels, label_of, source_of, span_of
-from ..metrics.ranking.matching import grades_of_retrieved
-from ..metrics.refusal import is_refusal
-from ..metrics.service.operational import Retries
+from ..metrics.ranking.gold import forbidden_labels, label_of, span_of
 from ..metrics.values import expected_behaviour
+from .shown_outputs import source_key
 
 
 class Ended(NamedTuple):
@@ -175,95 +168,3 @@ def _causes(error: BaseException) -> Iterator[str]:
         seen_ids.add(id(cause))
         messages.add(message_of(cause))
         error = cause
-
-
-ANSWER_CAP = 20_000
-SNIPPET_CAP = 200
-RETRIEVED_CAP = 100
-_RETRIES = Retries()
-
-
-def shown_outputs(sample: EvaluationSample, outputs: SystemOutputs, *, whole: bool = False) -> dict[str, Any]:
-    """Return ``answer``, ``retrieved``, ``timings``; if said, ``retries``, ``refused``, ``citations``, `REQUEST`, ….
-
-    *whole* leaves texts and lists as long as they are.
-    """
-    graded = zip(outputs.retrieved, grades_of_retrieved(sample, outputs), strict=False)
-    out: dict[str, Any] = {
-        "answer": outputs.response.text,
-        "retrieved": [_hit(retrieved, grade) for retrieved, grade in graded],
-        "timings": {k: seconds for k, v in outputs.timings.items() if (seconds := _to_float(v)) is not None},
-    }
-    if isinstance(retries := _RETRIES.measure(sample, outputs), Measurement):
-        out["retries"] = retries.value
-    out |= {key: snippet(str(value)) for key in REQUEST if (value := outputs.extra.get(key)) is not None}
-    if isinstance(calls := outputs.extra.get(USAGE), list):
-        out["usage"] = [dict(call) for call in calls if isinstance(call, Mapping)]
-    metadata = outputs.response.metadata
-    out.update({key: bool(metadata[key]) for key in ("refused", "grounded") if metadata.get(key) is not None})
-    with suppress(MetricError):  # the metric that needs them says what is wrong with them
-        if citations := citations_of(outputs):
-            out["citations"] = [c if isinstance(c, int) else str(c) for c in citations]
-    if not whole:
-        crop(out)
-    return out
-
-
-def _hit(retrieved: RetrievedDocument, grade: int) -> dict[str, Any]:
-    doc = retrieved.doc
-    hit: dict[str, Any] = {"id": doc.doc_id, "score": _to_float(retrieved.score), "grade": grade, "text": doc.text}
-    if doc.metadata:
-        hit |= source_key(doc)
-        if (place := span_of(doc)) is not None:
-            hit["span"] = list(place)
-    return hit
-
-
-def shows_refusal(shown: Mapping[str, Any]) -> bool:
-    """Whether the answer in *shown*, as `shown_outputs` gave it, is a refusal."""
-    metadata = {key: shown[key] for key in ("refused",) if key in shown}
-    return bool(is_refusal(SystemOutputs([], Response(str(shown.get("answer") or ""), metadata=metadata))))
-
-
-def crop(shown: dict[str, Any]) -> None:
-    """Cut the texts and lists of what `shown_outputs` gave to what reports have room for.
-
-    The texts of relevant documents stay whole: they tell what a label meant once its chunk id is gone.
-    """
-    if isinstance(answer := shown.get("answer"), str):
-        shown["answer"] = shorten(answer, ANSWER_CAP)
-    if "citations" in shown:
-        shown["citations"] = [c if isinstance(c, int) else snippet(c) for c in shown["citations"][:RETRIEVED_CAP]]
-    if "retrieved" in shown:
-        shown["retrieved"] = shown["retrieved"][:RETRIEVED_CAP]
-        for hit in shown["retrieved"]:
-            most = ANSWER_CAP if hit.get("grade") else SNIPPET_CAP
-            if len(text := hit.get("text") or "") > most:
-                hit["text"], hit["cut"] = shorten(text, most), True
-
-
-def without_text(hit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document of `shown_outputs` without its text."""
-    out = dict(hit)
-    out.pop("text", None)
-    return out
-
-
-def snippet(text: str) -> str:
-    """Return the beginning of *text*, as long as what is shown of an irrelevant document."""
-    return shorten(text, SNIPPET_CAP)
-
-
-def source_key(document: Document) -> dict[str, str]:
-    """Name the document that a chunk was cut from, where that is another."""
-    source = source_of(document)
-    return {} if source == document.doc_id else {"doc": source}
-
-
-def _to_float(score: Any) -> float | None:
-    """Return a builtin float, as pytest-xdist sends no numpy values; NaN becomes None."""
-    try:
-        value = float(score)
-    except (TypeError, ValueError):
-        return None
-    return value if value - value == 0 else None

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ..adapters.systems import System
 from ..base.progress import Progress
+from ..base.text import shorten
 from ..calls.call import CallResult
 from ..calls.caller import Caller
 from ..core.metrics_base import Metric
@@ -27,8 +28,9 @@ from ..metrics.coverage import note_known_citations
 from ..metrics.judge.usage import USAGE, metered, pop_usage, repeated
 from ..metrics.ranking.matching import ranks_of_relevant
 from ..regression.checks import held_assertions
-from .case_result import blank_result, errored_result, shown_outputs, snippet
+from .case_result import blank_result, errored_result
 from .recording import RecordedAnswer
+from .shown_outputs import shown_outputs
 
 Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 """Turns a system's own answer into `SystemOutputs`; None leaves it to the built-in conversion."""
@@ -257,7 +259,7 @@ def _explain_missing_labels(result: CaseResult, case: GoldenCase, metrics: Mappi
     missing = ", ".join(name for name, match in case.moved["labels"].items() if match["match"] == "none")
     for name, score in result.scores.items():
         if score.state == "n/a" and metrics[name].missing_field(case.sample) == "relevant_docs":
-            score.reason = f"labels moved: {snippet(missing)}"
+            score.reason = f"labels moved: {shorten(missing, 200)}"
 
 
 @dataclass(eq=False, repr=False)

@@ -19,7 +19,7 @@ from ..core.types import Document, EvaluationSample, SystemOutputs
 from ..io.golden.model import GoldenCase
 from ..regression.baseline import metric_key
 from .answer_codec import Loss, RecordedOutputs
-from .case_result import crop, shown_outputs
+from .shown_outputs import cap_shown, shown_outputs
 
 Redact = Callable[[CaseResult], None]
 """Changes a result in place, so that it may be written down."""
@@ -96,7 +96,7 @@ def record(
         before = deepcopy(redacted.outputs)
         redact(redacted)
         answer.redact(before, redacted.outputs)
-        crop(redacted.outputs)
+        cap_shown(redacted.outputs)
         if case.moved is not None:
             answer.lost["ranking"] = "unseen"  # the passages that the labels were matched by
     elif case.moved is not None:

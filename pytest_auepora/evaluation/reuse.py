@@ -23,7 +23,8 @@ from ..io.golden.model import GoldenCase, GoldenSuite
 from ..regression.baseline import Baseline, BaselineCase, metric_key
 from ..regression.compare import provenance_changes
 from ..regression.thresholds import PSEUDO_METRICS
-from .case_result import blank_result, shown_outputs
+from .case_result import blank_result
+from .shown_outputs import shown_outputs
 
 RETRIEVAL_KEYS = frozenset({
     *CHUNK_KEYS, "corpus", "corpus_version", "index", "index_version", "retriever", "retriever_version", "embedding",

@@ -24,7 +24,7 @@ from ..core.run import CaseResult, Run
 from ..core.types import Document, RetrievedDocument
 from ..errors import HistoryError
 from ..evaluation.answer_codec import Loss, RecordedOutputs
-from ..evaluation.case_result import crop, source_key
+from ..evaluation.shown_outputs import cap_shown, source_key
 from ..metrics.ranking.gold import span_of
 from ..regression.baseline import Baseline, BaselineCase, read_baseline
 from .compare import as_run
@@ -119,7 +119,7 @@ class AcceptedTexts(Mapping[str, AcceptedAnswer]):
         """Return what reports show of an answer."""
         accepted = self[case_id]
         shown: dict[str, Any] = {"answer": accepted.answer, "retrieved": list(map(self._hit, accepted.documents))}
-        crop(shown)
+        cap_shown(shown)
         return shown
 
     def _hit(self, accepted: AcceptedDocument) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from ..core.case_texts import CaseTexts, StoredTexts
 from ..core.run import CaseResult, Run
 from ..core.scoring import Score
 from ..errors import HistoryError
-from ..evaluation.case_result import without_text
 from ..evaluation.recording import Recording
+from ..evaluation.shown_outputs import without_text
 from ..regression.compare import CaseComparison
 from ..regression.verdict import Verdict
 

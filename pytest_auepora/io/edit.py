@@ -19,9 +19,10 @@ from typing import Any
 
 import yaml
 
+from ..base.complaints import Problem
 from ..core.rag_interface import NOISE_DOCS
 from ..core.types import EvaluationSample
-from ..errors import GoldenFileError, Problem
+from ..errors import GoldenFileError
 from ..metrics.registry import Registry
 from .golden.fields import EXPECTED_FIELDS
 from .golden.load import load_golden

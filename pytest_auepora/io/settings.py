@@ -10,7 +10,8 @@ from typing import Any
 
 import yaml
 
-from ..errors import GoldenFileError, Problem
+from ..base.complaints import Problem
+from ..errors import GoldenFileError
 from ..regression.thresholds import Gate, read_gates
 from .json_lines import is_jsonl
 from .source import KeyPath

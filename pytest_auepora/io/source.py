@@ -15,8 +15,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
+from ..base.complaints import Problem, cut_lines
 from ..base.text import did_you_mean
-from ..errors import GoldenFileError, Problem, cut_lines
+from ..errors import GoldenFileError
 
 MAX_BYTES = 50_000_000
 """How large a golden file may be."""

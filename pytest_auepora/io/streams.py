@@ -8,9 +8,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..base.complaints import Problem
 from ..core.dataset import EvaluationDataset
 from ..core.types import EvaluationSample
-from ..errors import Problem
 from .golden.model import GoldenCase, GoldenSuite
 from .json_lines import load_lines, parse_json_cell
 from .jsonl import read_samples

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ..base.complaints import Problem
 from ..base.files import locked, write_atomically
-from ..errors import BaselineError, GoldenFileError, NotWrittenError, Problem
+from ..errors import BaselineError, GoldenFileError, NotWrittenError
 from ..io.edit import LabelFile, Slot
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite

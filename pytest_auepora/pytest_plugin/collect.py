@@ -19,9 +19,10 @@ from typing import Any
 
 import pytest
 
+from ..base.complaints import Problem
 from ..base.files import shown_path
 from ..base.grouping import grouped
-from ..errors import AueporaWarning, GoldenFileError, Problem
+from ..errors import AueporaWarning, GoldenFileError
 from ..io.golden.model import GoldenSuite
 from ..io.golden.names import SUITE_ITEM, disk_name, shared_baseline
 from ..reporting.text import printable

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from ..base.complaints import Problem
 from ..base.files import shown_path
 from ..base.text import names_words
 from ..core.run import Run, run_title
-from ..errors import BaselineError, HistoryError, Problem
+from ..errors import BaselineError, HistoryError
 from ..io.golden.names import SUITE_ITEM
 from ..regression.accept import Acceptance, Accepted, accept
 from ..regression.baseline import GIT_COMMIT, anchor_path, read_baseline

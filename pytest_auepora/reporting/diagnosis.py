@@ -16,7 +16,7 @@ from ..core.findings import Finding
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.targets import component_of
 from ..core.types import MADE_UP, TargetCategory
-from ..evaluation.case_result import shows_refusal
+from ..evaluation.shown_outputs import shows_refusal
 from ..regression.checks import ASSERTIONS
 from ..regression.compare import CaseComparison
 from .relevant_docs import RelevantDoc, grade_of, relevant_docs

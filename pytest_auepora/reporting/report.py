@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ..base.complaints import Problem
 from ..core.metrics_base import CHUNK_KEYS
 from ..core.run import MetricInfo, Run
-from ..errors import Problem
 from ..regression.baseline import metric_key
 from ..regression.compare import provenance_changes
 from ..regression.verdict import Outcome, Verdict

@@ -7,7 +7,8 @@ import inspect
 import pytest
 
 from pytest_auepora import errors
-from pytest_auepora.errors import AueporaError, GoldenFileError, MissingExtraError, Problem
+from pytest_auepora.base.complaints import Problem
+from pytest_auepora.errors import AueporaError, GoldenFileError, MissingExtraError
 
 
 def test_every_error_is_in_the_tree() -> None:

@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ...base.complaints import Problem
 from ...base.text import did_you_mean
 from ...core.metrics_base import Direction, Metric
-from ...errors import MetricError, Problem, ThresholdError, UnknownNameError
+from ...errors import MetricError, ThresholdError, UnknownNameError
 from ...metrics.catalogue import ALWAYS
 from ...metrics.registry import Registry
 from ...regression.policy import Slice

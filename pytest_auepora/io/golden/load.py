@@ -12,8 +12,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...base.complaints import Problem
 from ...base.garbage import garbage_collection_paused
-from ...errors import GoldenFileError, Problem
+from ...errors import GoldenFileError
 from ...metrics.catalogue import SAMPLED
 from ...metrics.registry import Registry
 from ...regression.policy import ALL, AnchorPolicy, RegressionPolicy

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...base.complaints import Problem
 from ...core.types import EvaluationSample
-from ...errors import Problem
 from ...regression.policy import RegressionPolicy
 from ...regression.thresholds import Bound, Gate
 

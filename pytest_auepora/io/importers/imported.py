@@ -11,8 +11,9 @@ from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
+from ...base.complaints import cut_lines
 from ...core.types import id_of_text
-from ...errors import AueporaError, cut_lines
+from ...errors import AueporaError
 from ..golden.names import CONTROL, CaseId
 
 _ILLEGAL = re.compile(rf"::|[\[\]{CONTROL}]+")

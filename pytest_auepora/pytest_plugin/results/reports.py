@@ -19,8 +19,9 @@ from uuid import uuid4
 
 import pytest
 
+from ...base.complaints import Problem
 from ...base.files import shown_path, write_atomically
-from ...errors import AueporaError, Problem
+from ...errors import AueporaError
 from ...reporting.formats.registry import WITH_TRENDS, Target, read_target, report_text
 from ...reporting.numbers import number
 from ...reporting.text import harmless

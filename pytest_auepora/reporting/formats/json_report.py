@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ...base.complaints import Problem
 from ...base.json import fields_of
 from ...base.records import Record, RecordError, read_record, record_schema
 from ...core.case_texts import StoredTexts
 from ...core.run import MetricInfo, Run
-from ...errors import AueporaError, Problem
+from ...errors import AueporaError
 from ...metrics.judge.usage import usage_of
 from ...metrics.service.system_usage import spending_by_model, total_spending
 from ...regression.verdict import Outcome, Verdict, Word

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from ...base.complaints import Problem
 from ...base.grouping import grouped
 from ...core.run import CaseResult, Run
-from ...errors import Problem
 from ...regression.outcomes import BaselineNote, GateOutcome
 from ...regression.verdict import Verdict, losses_of, word_of
 from ..diagnosis import Diagnosis, component, diagnose

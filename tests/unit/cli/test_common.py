@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pytest_auepora.base.complaints import Problem
 from pytest_auepora.cli.common import Sources, UsageError, open_history, read_report, write_output
 from pytest_auepora.core.run import Run
-from pytest_auepora.errors import AueporaError, NotComparableError, Problem
+from pytest_auepora.errors import AueporaError, NotComparableError
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.reporting.formats.json_report import json_report
 from pytest_auepora.reporting.report import Report

@@ -7,8 +7,8 @@ import sqlite3
 
 import pytest
 
+from pytest_auepora.base.complaints import Problem
 from pytest_auepora.cli.report import summary_text
-from pytest_auepora.errors import Problem
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.reporting.formats.registry import FORMATS, report_text
 from pytest_auepora.reporting.report import Report

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pytest_auepora.base.complaints import Problem
 from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import failed_scores, score_case
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
-from pytest_auepora.errors import Problem
 from pytest_auepora.metrics.ranking.matching import grades_of_retrieved, ranks_of_relevant
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.metrics.values import expected_behaviour

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pytest_auepora.base.complaints import Problem
 from pytest_auepora.core.run import Run
-from pytest_auepora.errors import Problem
 from pytest_auepora.regression.outcomes import GateOutcome
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.annotations import (

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.base.complaints import Problem
 from pytest_auepora.core.run import Run
-from pytest_auepora.errors import AueporaError, Problem
+from pytest_auepora.errors import AueporaError
 from pytest_auepora.pytest_plugin.output import write_lines
 from pytest_auepora.regression.outcomes import Note
 from pytest_auepora.regression.verdict import Verdict

@@ -5,9 +5,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from pytest_auepora.base.complaints import Problem
 from pytest_auepora.core.run import Run
 from pytest_auepora.core.scoring import Score
-from pytest_auepora.errors import Problem
 from pytest_auepora.regression.outcomes import BaselineNote
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.errors import AueporaError, Problem
+from pytest_auepora.base.complaints import Problem
+from pytest_auepora.errors import AueporaError
 from pytest_auepora.reporting.annotations import annotation_lines
 from pytest_auepora.reporting.formats.registry import FORMATS, read_target, report_text
 from pytest_auepora.reporting.report import Report
