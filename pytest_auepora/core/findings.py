@@ -51,7 +51,7 @@ class Finding(Record):
     reason: str = ""
     """In other people's words: what was raised, or why there is no number."""
     details: dict[str, Any] = field(default_factory=dict)
-    """What an assertion found: missing, forbidden_present, problems."""
+    """What an assertion found, as `regression.checks.ASSERTIONS` names it."""
     held: int = 0
     """Accepted answers in which the check held."""
     accepted: int = 0

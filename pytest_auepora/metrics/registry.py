@@ -150,6 +150,8 @@ def _class_of(spelling: str) -> type[Metric]:
     module = import_module(f"pytest_auepora.metrics.{SPELLINGS[spelling]}")
     classes = [obj for obj in vars(module).values() if isinstance(obj, type) and issubclass(obj, Metric)]
     named = [metric for metric in classes if _own_name(metric).startswith(spelling.removesuffix("_doc"))]
+    if not named:
+        raise MetricError(f"catalogue.py lists {spelling!r}, and no metric of {module.__name__} has such a stem")
     return min(named, key=lambda metric: len(_own_name(metric)))
 
 

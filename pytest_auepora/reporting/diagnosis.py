@@ -32,9 +32,9 @@ Fault = Literal[
     # retrieval
     "leaked", "nothing returned", "document lost", "document missed", "rank fell", "ranked low", "few relevant",
     # generation
-    "empty", "refused", "answered", "did not ask back", "assertion", "unsupported", "fell short",
+    "empty", "refused", "answered", "did not ask back", "unsupported", "fell short",
     # any
-    "slow", "no number", "raised", "timed out", "wrong shape", "metric raised", "failed",
+    "assertion", "slow", "no number", "raised", "timed out", "wrong shape", "metric raised", "failed",
 ]  # fmt: skip
 """What went wrong: ``document lost`` was found when accepted, ``document missed`` was not, or nobody knows."""
 
@@ -75,7 +75,7 @@ class Diagnosis:
     answer: Fault | None = None
     """What is wrong with the answer, where retrieval is at fault as well."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What the metric found: leaked, missing, forbidden_present, problems, unsupported."""
+    """What the metric found: unsupported, or what `ASSERTIONS` names."""
     text: str = ""
     """In other people's words: what was raised."""
 
@@ -127,12 +127,18 @@ def diagnose(
     parts: Mapping[Part, Sequence[str]] = grouped(
         ("generation" if name in refusals else component(metrics[name]), name) for name in blamed
     )
+    of_assertions = {metric for metric, _ in ASSERTIONS.values()}
     if "generation" in parts:
         return _generation(result, docs, metrics, parts, findings, refused=bool(refusals))
     if "retrieval" in parts:
-        fault, ranking, k = _ranking_fault(result, docs, metrics[parts["retrieval"][0]])
+        measured = [name for name in parts["retrieval"] if name not in of_assertions]
+        if not measured:
+            return _assertion("retrieval", result, parts["retrieval"], findings)
+        fault, ranking, k = _ranking_fault(result, docs, metrics[measured[0]])
         return Diagnosis("retrieval", fault, tuple(parts["retrieval"]), tuple(findings), ranking, k)
     names = tuple(parts["system"])
+    if of_assertions.issuperset(names):
+        return _assertion("system", result, names, findings)
     if all(metrics[name].target == "LATENCY" for name in names):
         return Diagnosis("latency", "slow", names, tuple(findings))
     return Diagnosis("system", _only_kind(findings), names, tuple(findings))
@@ -158,7 +164,7 @@ def told_findings(result: CaseResult) -> list[Finding]:
 def distinct(findings: Sequence[Finding]) -> list[Finding]:
     """Return *findings* without those on a metric that only counts the assertions which are among them."""
     counted = {measured_by(finding) for finding in findings if finding.kind == "assertion"}
-    return [finding for finding in findings if finding.metric not in counted]
+    return [finding for finding in findings if finding.kind == "assertion" or finding.metric not in counted]
 
 
 def group_by_cause(
@@ -298,8 +304,18 @@ def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> tuple[Fault, Map
         return "empty", {}
     if shows_refusal(result.outputs):
         return "refused", {}
+    if broken := _broken_assertion(result, blamed):
+        return "assertion", broken
     details = [result.scores[name].details for name in blamed if name in result.scores]
-    for one in details:
-        if any(one.get(key) for key in ("missing", "forbidden_present", "problems")):
-            return "assertion", one
     return next((("unsupported", one) for one in details if one.get("unsupported")), ("fell short", {}))
+
+
+def _assertion(part: Part, result: CaseResult, names: Sequence[str], findings: Sequence[Finding]) -> Diagnosis:
+    """Return the diagnosis of a case whose assertions alone fail, none of them on the answer."""
+    return Diagnosis(part, "assertion", tuple(names), tuple(findings), details=_broken_assertion(result, names))
+
+
+def _broken_assertion(result: CaseResult, blamed: Sequence[str]) -> Mapping[str, Any]:
+    """Return the details of the first of *blamed* that says what is wrong with an assertion; empty if none does."""
+    details = [result.scores[name].details for name in blamed if name in result.scores]
+    return next((one for one in details if any(one.get(detail) for _, detail in ASSERTIONS.values())), {})

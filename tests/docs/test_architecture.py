@@ -17,6 +17,7 @@ from .pages import ROOT
 DEVELOPERS = ROOT / "docs" / "developers"
 PAGE = (DEVELOPERS / "architecture.md").read_text(encoding="utf-8")
 GUIDES = [ROOT / "CONTRIBUTING.md", *sorted(DEVELOPERS.glob("*.md"))]
+WHERE_TO_WORK = [ROOT / "CONTRIBUTING.md", DEVELOPERS / "architecture.md", DEVELOPERS / "extending.md"]
 PACKAGE = ROOT / "pytest_auepora"
 
 
@@ -34,6 +35,14 @@ def test_what_the_pages_name_is_there(guide: Path) -> None:
     inside = re.findall(r"`(\w+)`(?: in |, )`([\w/]+\.py)`", text)
     lost = [(n, f) for n, f in inside if not any(n in path.read_text(encoding="utf-8") for path in places(f))]
     assert lost == []
+
+
+@pytest.mark.parametrize("guide", WHERE_TO_WORK, ids=lambda path: path.name)
+def test_tables_and_classes_that_the_pages_name_are_there(guide: Path) -> None:
+    """A name in capitals is a table or a class of ours, defined somewhere."""
+    named = set(re.findall(r"`(_?[A-Z]\w*)`", guide.read_text(encoding="utf-8")))
+    code = "\n".join(p.read_text(encoding="utf-8") for d in (PACKAGE, ROOT / "tests") for p in d.rglob("*.py"))
+    assert [name for name in named if not re.search(rf"^\s*(class )?{name}\b", code, re.MULTILINE)] == []
 
 
 def steps() -> list[str]:

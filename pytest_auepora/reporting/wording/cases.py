@@ -13,7 +13,7 @@ from ..diagnosis import Diagnosis, Fault, measured_by
 from ..numbers import metric_value, plural
 from ..relevant_docs import RelevantDoc
 from ..text import listed, quote, quoted
-from .checks import assertion_fault, fault_text
+from .checks import BROKEN, assertion_fault, fault_text
 
 _CAUSES: Mapping[Fault, str] = {
     "leaked": "returned a forbidden document",
@@ -28,7 +28,7 @@ _CAUSES: Mapping[Fault, str] = {
 """What cases of one fault did, after their number: ``9 refused to answer``."""
 
 _DETAILS = {
-    "missed": ("missed", listed), "missing": ("misses", quoted), "forbidden_present": ("says", quoted),
+    "missed": ("missed", listed), **{key: (verb, quoted) for key, (_, verb) in BROKEN.items()},
     "unsupported": ("unsupported:", quoted), "wrong": ("wrong:", quoted),
 }  # fmt: skip
 """Key of the details of a score → how its texts are named."""
@@ -46,6 +46,8 @@ def _what(d: Diagnosis, case: CaseResult, metrics: Mapping[str, MetricInfo]) -> 
         return f"{d.metrics[0]} raised {d.text}"
     if d.fault == "leaked":
         return f"{assertion_fault(d.details, 2)}, which forbidden_docs forbids"
+    if d.component != "generation" and d.fault == "assertion":
+        return assertion_fault(d.details, 2) or _first_fault(d, metrics)
     if d.component == "retrieval":
         text = _ranking_text(d, case, metrics)
         return f"{text}, and {_answer_text(d, d.answer, case, metrics)}" if d.answer is not None else text

@@ -14,7 +14,15 @@ from ...regression.thresholds import Bound
 from ..diagnosis import distinct, measured_by
 from ..numbers import metric_value
 
-_BROKEN = {"missing": "misses", "forbidden_present": "says", "problems": "breaks its schema:"}
+BROKEN: Mapping[str, tuple[str, str]] = {
+    "missing": ("the answer ", "misses"), "forbidden_present": ("the answer ", "says"),
+    "problems": ("the answer ", "breaks its schema:"), "leaked": ("", "returned"),
+}  # fmt: skip
+"""What a broken assertion did, by where the details of its metric say what is wrong: who, and what, before the list."""
+
+_QUOTED = ("missing", "forbidden_present")
+"""Details that are phrases of answers."""
+
 _WORDS: Mapping[FindingStatus, str] = {
     "failed": "FAILED", "not asked again": "FAILED", "varies": "varies", "suspect": "suspect",
     "still failing": "still failing", "excused": "excused", "advisory": "advisory",
@@ -173,14 +181,12 @@ def assertion_fault(details: Mapping[str, Any], most: int | None = None, shown: 
 
     At most *most* phrases are named, each formatted by *shown*.
     """
-    if leaked := details.get("leaked"):
-        return f"returned {names_words(leaked, most or len(leaked), str)}"
-    faults = [
-        f"{verb} {names_words(phrases, most or len(phrases), str if key == 'problems' else shown)}"
-        for key, verb in _BROKEN.items()
-        if (phrases := details.get(key))
-    ]
-    return f"the answer {' and '.join(faults)}" if faults else ""
+    faults = grouped(
+        (who, f"{verb} {names_words(found, most or len(found), shown if key in _QUOTED else str)}")
+        for key, (who, verb) in BROKEN.items()
+        if (found := details.get(key))
+    )
+    return " and ".join(who + " and ".join(verbs) for who, verbs in faults.items())
 
 
 def _distinguishable(before: float, after: float, limit: float) -> tuple[str, str]:

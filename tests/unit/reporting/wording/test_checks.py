@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pytest_auepora.core.findings import Finding
 from pytest_auepora.core.run import CaseResult
+from pytest_auepora.core.scoring import Score
+from pytest_auepora.regression import checks
+from pytest_auepora.regression.checks import ASSERTIONS
+from pytest_auepora.reporting.diagnosis import diagnose
+from pytest_auepora.reporting.wording import checks as words
+from pytest_auepora.reporting.wording.cases import causes_text, diagnosis_text
 from pytest_auepora.reporting.wording.checks import (
+    BROKEN,
     evidence_lines,
     failed_lines,
     fault_text,
@@ -85,6 +94,28 @@ def test_the_line_of_a_check(finding: Finding, line: str) -> None:
 def test_what_failed(finding: Finding, text: str) -> None:
     info = infos_of(["mean_latency"]).get(finding.metric)
     assert fault_text(finding, info) == text
+
+
+def test_every_assertion_has_its_words() -> None:
+    assert {detail for _, detail in ASSERTIONS.values()} == BROKEN.keys()
+
+
+@pytest.mark.parametrize(
+    ("metric", "part", "target"),
+    [("hit@1", "retrieval", "RETRIEVAL_RELEVANCE"), ("retries", "system", "OPERATIONAL")],
+)
+def test_an_assertion_on_any_part_is_told(metric: str, part: str, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that is called like its metric, whose threshold counts the same fault."""
+    monkeypatch.setitem(vars(checks)["ASSERTIONS"], metric, (metric, "twice"))
+    monkeypatch.setitem(vars(words)["BROKEN"], "twice", ("", "returned twice:"))
+    failed = [Finding("assertion", metric, details={"twice": ["a.md"]}), Finding("threshold", metric)]
+    result = CaseResult("a", "failed", {metric: Score("number", 0.0, details={"twice": ["a.md"]})}, findings=failed)
+    info = {metric: replace(infos_of(["hit@1"])["hit@1"], name=metric, target=target)}
+    assert problem_lines(result, info) == [f"{metric}: returned twice: a.md"]
+    diagnosis = diagnose(result, None, info)
+    assert diagnosis is not None
+    assert diagnosis_text(diagnosis, result, info) == f"{part}: returned twice: a.md"
+    assert causes_text([diagnosis]) == "1 broke an assertion"
 
 
 def test_checks_with_the_same_evidence_share_its_line() -> None:
