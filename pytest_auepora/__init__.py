@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .metrics.registry import Registry
     from .metrics.retrieval_ranking import RankingScores, score_rankings
     from .regression.verdict import Verdict
+    from .reporting.report import Report
 
 __version__ = "0.1.0"
 
@@ -71,6 +72,7 @@ __all__ = [
     "RAGSystemProtocol",
     "RankingScores",
     "Registry",
+    "Report",
     "Response",
     "RetrievedDocument",
     "Retriever",
@@ -112,6 +114,7 @@ _MODULES = {
     "metrics.registry": "Registry",
     "metrics.retrieval_ranking": "RankingScores score_rankings",
     "regression.verdict": "Verdict",
+    "reporting.report": "Report",
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 

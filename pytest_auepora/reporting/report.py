@@ -12,6 +12,7 @@ from ..core.run import MetricInfo, Run
 from ..regression.baseline import metric_key
 from ..regression.compare import provenance_changes
 from ..regression.verdict import Outcome, Verdict
+from .sentences import Sentences, sentences_of
 from .side_by_side import SideBySide, side_by_sides
 from .tally import gravest
 from .wording.verdict import headline, mistakes_text
@@ -91,6 +92,11 @@ class Report:
         parts += ["stopped early: not everything ran"] if self.is_stopped else []
         parts += [mistakes_text(self.mistakes)] if self.mistakes else []
         return "; ".join(parts)
+
+    @property
+    def sentences(self) -> list[Sentences]:
+        """What all reports say of each run, in words."""
+        return [sentences_of(run, verdict) for run, verdict in self.pairs]
 
     def comparisons(self) -> Sequence[SideBySide]:
         """Compare the systems that ran one suite, by default with the metrics of this package alone."""

@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
 import pytest
 
+from pytest_auepora.core.run import CaseResult
+from pytest_auepora.core.scoring import Score
 from pytest_auepora.io.golden.fields import golden_schema
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.reporting.formats.registry import FORMATS
+from pytest_auepora.reporting.report import Report
+from pytest_auepora.reporting.sentences import CaseSentences, Sentences
 
 from .pages import PAGES, ROOT
 
@@ -51,6 +56,16 @@ def test_every_metric_says_its_source_and_oracle(pages: Any) -> None:
         if not str(getattr(metric, field) or "").strip()
     ]
     assert silent == []
+
+
+def test_what_the_page_of_python_says_of_results_is_there() -> None:
+    text, name = read("python.md"), re.compile(r"`(\w+)`")
+    ((case, score),) = re.findall(r"A `CaseResult` has (.*?); a `Score` has (.*?)\.\n", text, re.DOTALL)
+    assert [n for n in name.findall(case) if not hasattr(CaseResult, n)] == []
+    assert [n for n in name.findall(re.sub(r"\(.*?\)", "", score, flags=re.DOTALL)) if not hasattr(Score, n)] == []
+    table = text.partition("\n## `Report`")[2].partition("\n## ")[0]
+    assert [n for n in re.findall(r"`report\.(\w+)`", table) if not hasattr(Report, n)] == []
+    assert {field.name for kind in (Sentences, CaseSentences) for field in fields(kind)} <= set(name.findall(table))
 
 
 def test_every_section_has_all_its_rows() -> None:

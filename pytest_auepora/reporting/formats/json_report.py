@@ -22,17 +22,10 @@ from ...errors import AueporaError
 from ...metrics.judge.usage import usage_of
 from ...metrics.service.system_usage import spending_by_model, total_spending
 from ...regression.verdict import Outcome, Verdict, Word
-from ..diagnosis import diagnose
 from ..report import Report
+from ..sentences import Sentences, sentences_of
 from ..tally import CaseStatus, tally
-from ..text import plain_sentence
-from ..wording.cases import diagnosis_text
-from ..wording.cause import cause_lines
-from ..wording.checks import advisory_lines, problem_lines, still_failing_lines
-from ..wording.gates import gate_sentence
-from ..wording.notes import baseline_text, notes_of, total_usage
-from ..wording.steps import next_steps
-from ..wording.verdict import first_line
+from ..wording.notes import total_usage
 from .side_by_side_formats import FORMAT as SIDE_BY_SIDE_FORMAT
 from .side_by_side_formats import SideBySideData, side_by_side_data
 
@@ -42,40 +35,6 @@ FORMAT: Literal[2] = 2
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """Half of a character, which no reader of JSON takes; it is written as people see it in every report."""
-
-
-@dataclass(slots=True)
-class CaseSentences(Record):
-    """What reports say of one case."""
-
-    diagnosis: str = ""
-    """What went wrong."""
-    failures: list[str] = field(default_factory=list)
-    """The checks that fail it, and how often."""
-    still_failing: list[str] = field(default_factory=list)
-    """The assertions that failed in every accepted answer as well."""
-    advisory: list[str] = field(default_factory=list)
-    """What judges say that are not calibrated."""
-
-
-@dataclass(slots=True)
-class Sentences(Record):
-    """What reports say of one run, in words; made of the data beside it."""
-
-    first_line: str = ""
-    """The outcome and its cause."""
-    baseline: str = ""
-    """Why there is no baseline."""
-    gates: list[str] = field(default_factory=list)
-    """One for each gate of the verdict, in its order."""
-    notes: list[str] = field(default_factory=list)
-    """What is worth knowing and fails nothing."""
-    cause: list[str] = field(default_factory=list)
-    """By which part it is worse, where that was asked."""
-    next_steps: list[str] = field(default_factory=list)
-    """What to do next."""
-    cases: dict[str, CaseSentences] = field(default_factory=dict)
-    """By id, the cases of which there is something to say."""
 
 
 @dataclass(slots=True)
@@ -186,24 +145,6 @@ def system_usage(run: Run) -> dict[str, Any]:
         return {}
     total = total_spending(case.system_usage for case in run.cases.values())
     return {"total": total.to_dict(), "models": {model: spending.to_dict() for model, spending in models.items()}}
-
-
-def sentences_of(run: Run, verdict: Verdict) -> Sentences:
-    """Return what reports say of a run."""
-    out = Sentences(
-        first_line(run, verdict), baseline_text(verdict.baseline_note),
-        [gate_sentence(gate, run, verdict.notes) for gate in verdict.gates], notes_of(run, verdict),
-        cause_lines(verdict.cause, run), [*map(plain_sentence, next_steps(run, verdict, html=""))],
-    )  # fmt: skip
-    for case_id, case in run.cases.items():
-        diagnosis = diagnose(case, verdict.case_comparisons.get(case_id), run.metrics)
-        said = CaseSentences(
-            diagnosis_text(diagnosis, case, run.metrics) if diagnosis is not None else "",
-            problem_lines(case, run.metrics), still_failing_lines(case, run.metrics), advisory_lines(case, run.metrics),
-        )  # fmt: skip
-        if said != CaseSentences():
-            out.cases[case_id] = said
-    return out
 
 
 def read_json_report(text: str) -> Report:

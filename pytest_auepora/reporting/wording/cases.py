@@ -29,6 +29,7 @@ _CAUSES: Mapping[Fault, str] = {
 
 _DETAILS = {
     "missed": ("missed", listed), **{key: (verb, quoted) for key, (_, verb) in BROKEN.items()},
+    "leaked": ("returned", listed), "leaked_items": ("leaks sensitive items:", listed),
     "unsupported": ("unsupported:", quoted), "wrong": ("wrong:", quoted),
 }  # fmt: skip
 """Key of the details of a score → how its texts are named."""

@@ -74,8 +74,9 @@ def test_scripts_without_spaces() -> None:
 def test_items_are_named_by_number_only() -> None:
     sample = about("Maria Huber", {"text": "Berlin", "type": "CITY"}, "x@y.org")
     seen = RedactionEfficacy().measure(sample, said("Huber lives in Berlin."))
-    assert seen == Measurement(1 - 2 / 6, data=[2, 6], details={"leaked": [1, 2], "words": 2})
-    assert BlockEfficacy().measure(sample, said("Huber lives in Berlin.")) == Measurement(0.0, details={"leaked": [2]})
+    assert seen == Measurement(1 - 2 / 6, data=[2, 6], details={"leaked_items": [1, 2], "words": 2})
+    seen = BlockEfficacy().measure(sample, said("Huber lives in Berlin."))
+    assert seen == Measurement(0.0, details={"leaked_items": [2]})
 
 
 def test_the_aggregate_is_over_words() -> None:

@@ -137,6 +137,8 @@ def test_details_in_words() -> None:
     assert details_text(Score("number", 0.0, details={"missing": ["x"], "forbidden_present": ["y"]})) == (
         "misses 'x'; says 'y'"
     )
+    assert details_text(Score("number", 0.0, details={"leaked": ["a.md", "b.md"]})) == "returned a.md, b.md"
+    assert details_text(Score("number", 0.0, details={"problems": ["no key a"]})) == "breaks its schema: 'no key a'"
     assert details_text(Score("number", 0.0, details={"rank": None})) == "no hit"
     assert details_text(Score("number", 0.0, details={"of": 3, "wrong": ["z"]})) == "wrong: 'z'"
     assert details_text(Score("number", 0.3, details={"rank": 3})) == "first hit at rank 3"
@@ -159,6 +161,14 @@ def test_a_leak_is_named_before_all_else() -> None:
         "forbidden_docs: returned terms.md", "held in 2 of 2 accepted answers, failed 1 of 1 today"
     ]  # fmt: skip
     assert comparison is not None
+
+
+@pytest.mark.parametrize("name", ["redaction_efficacy", "block_efficacy"])
+def test_a_sensitive_item_in_the_answer_is_no_leaked_document(name: str) -> None:
+    case = CASE.with_(answer="Call +49 170 123.", labels={"sensitive": ["+49 170 123"]}, thresholds={name: 1})
+    result, _, _ = judged(case, names=[name])
+    assert said(case, names=[name]) == f"system: {name} 0.000, wanted >= 1"
+    assert details_text(result.scores[name]) == "leaks sensitive items: 1"
 
 
 @pytest.mark.parametrize(
