@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...base.progress import Progress
 from ...drafting.asking import provenance_of
-from ...drafting.documents import Price, passages_of, read_documents, read_quotas
+from ...drafting.documents import SHORTEST, Price, passages_of, read_documents, read_quotas
 from ...drafting.draft import Drafting
 from ...drafting.files import DraftJournal, add_cases, journal_path
 from ...errors import MetricError
@@ -64,9 +64,11 @@ def run(args: argparse.Namespace) -> int:
     n_wanted = sum(max(0, n) for n in drafting.missing.values())
     documents = len({passage.doc for passage in passages})
     found = f"{plural(documents, 'document')}, {plural(len(passages), 'passage')}"
-    print(f"{found}; {plural(n_wanted, 'case')} wanted:", end=" ")
-    print(_price_text(drafting.price(), critic.prices if critic is not None else None))
-    if critic is None or args.estimate or not n_wanted or not (args.yes or _confirm()):
+    least, most = drafting.price()
+    what = "nothing is wanted" if not n_wanted else f"no passage left is as long as {SHORTEST} characters"
+    price = _price_text(least, most, critic.prices if critic is not None else None) if most.calls else what
+    print(f"{found}; {plural(n_wanted, 'case')} wanted: {price}")
+    if critic is None or args.estimate or not most.calls or not (args.yes or _confirm()):
         return PASSED
     n_drafted = _run_drafting(drafting, args.output, journal, registry)
     print(f"{n_drafted} of {n_wanted} drafted in {args.output}; accept them with: auepora review {args.output}")
@@ -88,13 +90,12 @@ def _critic(*, needed: bool) -> OpenAICompatibleCritic | None:
         return None
 
 
-def _price_text(bounds: tuple[Price, Price], prices: Prices | None) -> str:
-    least, most = bounds
+def _price_text(least: Price, most: Price, prices: Prices | None) -> str:
     prompts = f"about {least.prompt_tokens:,} to {most.prompt_tokens:,} tokens of prompts"
     replies = f"{least.reply_tokens:,} to {most.reply_tokens:,} of replies"
     cost = ""
     if prices is not None:
-        low, high = (prices.cost(price.prompt_tokens, price.reply_tokens, 0) for price in bounds)
+        low, high = (prices.cost(price.prompt_tokens, price.reply_tokens, 0) for price in (least, most))
         cost = f", cost about {low:.2g} to {high:.2g}"
     return f"{least.calls:,} to {most.calls:,} calls, {prompts} and {replies}{cost}"
 

@@ -22,6 +22,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from ...base.files import refuse_pipe
 from .chats import HISTORY_KEYS, Exchange, exchanges_of, is_messages, messages_of
 from .imported import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, recorded, reference_text
 from .promptfoo_assertions import case_assertions, parse_expected_cell, read_assertions
@@ -206,7 +207,9 @@ def _reads_turns(prompt: Any, path: Path) -> bool:
     text = prompt
     if "\n" not in prompt:
         with suppress(OSError, ValueError):  # a pattern, or a text that is no name of a file
-            text += (path.parent / prompt.removeprefix("file://")).read_text(encoding="utf-8")
+            named = path.parent / prompt.removeprefix("file://")
+            refuse_pipe(named)
+            text += named.read_text(encoding="utf-8")
     return _CONVERSATION in text
 
 

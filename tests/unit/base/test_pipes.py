@@ -18,6 +18,7 @@ from pytest_auepora.history.accepted import AcceptedTexts
 from pytest_auepora.history.journal import recover
 from pytest_auepora.history.settings import Keep, find_settings
 from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.io.importers import import_cases
 from pytest_auepora.metrics.judge.client import ReplyCache
 from pytest_auepora.metrics.judge.settings import load_settings
 from pytest_auepora.regression.baseline import read_baseline
@@ -52,6 +53,9 @@ def test_a_pipe_among_what_is_optional_is_passed_over(tmp_path: Path) -> None:
     assert ends(lambda: ReplyCache(tmp_path).get("abcd")) is None
     assert ends(lambda: recover(HistoryStore(tmp_path / "h.sqlite"), tmp_path, Keep())) == []
     assert ends(lambda: find_settings(tmp_path)) == (tmp_path, {})
+    config = tmp_path / "promptfooconfig.yaml"
+    config.write_text("prompts: [file://pytest.ini]\ntests: [{vars: {query: Open?}}]\n", encoding="utf-8")
+    assert [case["query"] for case in ends(lambda: import_cases(config, "promptfoo")).cases] == ["Open?"]
 
 
 def test_what_a_shell_substitutes_is_read() -> None:

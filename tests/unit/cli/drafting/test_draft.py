@@ -44,6 +44,12 @@ def test_the_price_is_told_and_nothing_asked(shell: Shell, server: JudgeServer) 
     assert not (shell.path / "golden").exists()
 
 
+def test_documents_too_short_to_ask_about_are_told(shell: Shell, server: JudgeServer) -> None:
+    shell.write("short/hours.md", "We open at nine.")
+    said = shell("draft", "short", "-o", "golden/short.golden.yaml", "--yes")
+    assert (said.code, "as long as 120 characters" in said.out, server.bodies) == (0, True, [])
+
+
 def test_the_cost_is_told_where_prices_are_known(shell: Shell, server: JudgeServer) -> None:
     shell.write("judge.yaml", f"url: {server.url}\nmodel: m\nprices: {{input: 1000, output: 1000}}\n")
     with pytest.MonkeyPatch.context() as patch:
