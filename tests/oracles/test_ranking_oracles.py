@@ -54,8 +54,9 @@ def test_ir_measures(same: Callable[..., None], ir_measures: Any) -> None:
 
 @pytest.fixture(scope="module")
 def ranx_scores() -> Callable[[Sequence[Case], list[str]], dict[str, dict[str, float]]]:
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("ignore")  # numba's and ranx's own
+        patch.setenv("NUMBA_DISABLE_JIT", "1")  # compiling would take ten times as long as what is computed
         ranx = pytest.importorskip("ranx", reason="ranx has nDCG with exponential gain and RBP")
 
     def evaluate(some: Sequence[Case], measures: list[str]) -> dict[str, dict[str, float]]:
