@@ -32,6 +32,9 @@ for _module in (
     "sacrebleu",
     "orjson",
     "portalocker",
+    "pydantic.fields",
+    "pydantic.json_schema",
+    "pydantic.plugin._schema_validator",
     "sqlite3",
     "jinja2",
 ):
