@@ -6,10 +6,18 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
+from pytest_auepora.api.evaluation import evaluate
 from pytest_auepora.core.rag_interface import Generator, Retriever, SimpleRAGSystem
 from pytest_auepora.core.types import Document, Response, RetrievedDocument
+from pytest_auepora.evaluation.recording import Recording
+from pytest_auepora.history.accepted import AcceptedTexts, accepted_path
+from pytest_auepora.regression.baseline import baseline_path
+from pytest_auepora.regression.cause import Cause
+
+from .accepting import accept_system
 
 TOPICS = (
     "refund", "warranty", "parcel", "voucher", "invoice", "deposit", "locker", "bicycle", "helmet", "season", "ticket",
@@ -147,7 +155,8 @@ def function(config: Config, counted: Counted) -> Any:
     return ask
 
 
-FORMS: Mapping[str, Callable[[Config, Counted], Any]] = {"pair": pair, "simple": simple, "function": function}
+Build = Callable[[Config, Counted], Any]
+FORMS: Mapping[str, Build] = {"pair": pair, "simple": simple, "function": function}
 
 RETRIEVAL, GENERATOR = ("shuffled", "shallow", "missing", "stale", "cut"), ("vague", "refusing", "weak", "wordy")
 _BROKEN: Sequence[Mapping[str, float]] = (
@@ -164,3 +173,26 @@ def culprit(config: Config) -> str:
     is_retrieval = any(getattr(config, name) for name in RETRIEVAL)
     is_generator = any(getattr(config, name) for name in GENERATOR)
     return "both" if is_retrieval and is_generator else "retrieval" if is_retrieval else "generator"
+
+
+def accept(folder: Path, build: Build) -> Path:
+    """Accept the system as it is when nothing is broken; return the golden file."""
+    golden = folder / "desk.golden.yaml"
+    folder.mkdir(exist_ok=True)
+    golden.write_text(GOLDEN, encoding="utf-8")
+    accepted = accept_system(golden, build(Config(), Counted()))
+    texts = AcceptedTexts(accepted_path(baseline_path(golden, "desk", "")))
+    recorded: dict[str, Recording] = {i: answers[0] for i, answers in accepted.source.recordings.items()}
+    answers = {i: (accepted.source.run.cases[i], one.outputs) for i, one in recorded.items()}
+    texts.save(answers, accepted.baseline.cases)
+    return golden
+
+
+def explained(golden: Path, build: Build, broken: Config) -> tuple[Cause, int, int]:
+    """Return the cause, the calls of the generator that it took, and the cases that got worse."""
+    counted = Counted()
+    evaluation = evaluate(golden, build(broken, counted))
+    assert evaluation.verdict.outcome == "failed", broken
+    worse = len(evaluation.verdict.regressed_cases) or len(evaluation.suite.cases)
+    counted.calls.clear()
+    return evaluation.why(), len(counted.calls), worse
