@@ -19,6 +19,7 @@ from ..regression.cause import (
     Cause,
     Cells,
     LeftOut,
+    Refusal,
     answers_needed,
     answers_today,
     case_cause,
@@ -62,6 +63,13 @@ class Question:
     system: System | None = None
 
 
+def not_worse(run: Run, verdict: Verdict) -> Refusal:
+    """Return why there is nothing to ask; empty where something is worse."""
+    if worse_cases(run, verdict):
+        return ""
+    return "no baseline" if verdict.comparison is None else "nothing worse"
+
+
 def find_cause(question: Question, again: FurtherAnswers) -> Steps[Cause]:
     """Ask the generator about the cases that got worse, with their accepted documents, and return the cause."""
     return (yield from _Finder(question, again).find())
@@ -97,11 +105,11 @@ class _Finder:
         }
 
     def find(self) -> Steps[Cause]:
-        if not (worse := worse_cases(self._run, self._verdict)):
-            return Cause(refusal="nothing worse")
+        if refusal := not_worse(self._run, self._verdict):
+            return Cause(refusal=refusal)
         cause, plans = Cause(), list[_Plan]()
         cases = {case.id: case for case in self._question.cases}
-        for case_id in worse:
+        for case_id in worse_cases(self._run, self._verdict):
             why: LeftOut | None = "limit" if len(plans) >= MOST_CASES else self._why_not(case_id)
             plan = None if why is not None else self._plan(cases[case_id])
             if plan is not None and not self._again.budget.take(plan.times + plan.more, self._name(case_id)):

@@ -28,7 +28,7 @@ from ..regression.accept import Acceptance, Accepted, accept
 from ..regression.baseline import GIT_COMMIT, anchor_path, read_baseline
 from ..regression.cause import Cause, Refusal
 from ..regression.outcomes import BaselineNote, GateKind, GateOutcome, Note
-from ..regression.verdict import Verdict, judge, worse_cases
+from ..regression.verdict import Verdict, judge
 from ..reporting.text import harmless, printable
 from ..reporting.wording.gates import gate_title
 from .case_reports import CaseReport, run_provenance, unpack
@@ -244,7 +244,7 @@ class RunController:
             if key in self.session.unselected:
                 _leave_unjudged(judged.verdict)
         self._note_limits(judged)
-        if options.why and judged.verdict.cause is None and not accepting and worse_cases(judged.run, judged.verdict):
+        if options.why and judged.verdict.cause is None and not accepting:
             judged.verdict.cause = Cause(refusal=self._why_not_asked(judged))
         if options.updating:
             self._accept(judged)
@@ -254,6 +254,11 @@ class RunController:
 
     def _why_not_asked(self, judged: JudgedRun) -> Refusal:
         """Return why the test `suite` did not ask what a run got worse by."""
+        from ..cause.why import not_worse
+
+        why = not_worse(judged.run, judged.verdict)
+        if why == "no baseline" or (why and judged.run.is_full):
+            return why
         if self.config.getoption("dist", "no") != "no":
             return "workers"
         key = judged.run.path, judged.run.variant

@@ -23,12 +23,12 @@ Culprit = Literal["retrieval", "generator", "both", "neither"]
 """Which part a loss is due to; ``neither``: it is no more than what varies between answers."""
 
 Refusal = Literal[
-    "", "nothing worse", "no accepted documents", "no retriever", "no generator", "partial run", "workers", "scope",
-    "calls", "raised", "evaluate",
+    "", "no baseline", "nothing worse", "no accepted documents", "no retriever", "no generator", "partial run",
+    "workers", "scope", "calls", "raised", "evaluate",
 ]  # fmt: skip
-"""Why nothing could be shown: no case is worse; the accepted documents are not there; no retriever was seen; the
-generator cannot be called apart (the detail says why, and what to give); not all cases ran; workers run the cases; the
-system lives for one test only; no call may be made any more; the generator raised with the accepted
+"""Why nothing could be shown: nothing is accepted; no case is worse; the accepted documents are not there; no retriever
+was seen; the generator cannot be called apart (the detail says why, and what to give); not all cases ran; workers run
+the cases; the system lives for one test only; no call may be made any more; the generator raised with the accepted
 documents; a test evaluates the suite, and asks by ``run.why()``."""
 
 LeftOut = Literal["not kept", "not kept whole", "without texts", "limit", "calls", "raised", "nothing to compare"]

@@ -195,6 +195,7 @@ def note_shares(run: Run, comparison: Comparison, policy: RegressionPolicy, advi
         comparison.varied += accepted.varied_checks
         if rules and policy.case_guard != "off":
             before, after = shares_passed(rules, case.before, _counted(result))
+            after = before if result.reused else after  # each accepted answer is one of those it would be held against
             comparison.pass_rate[case_id] = ScoreChange(before, after, after - before)
     for name, info in run.metrics.items():
         if info.baselined and name not in comparison.incomparable and not info.judge:

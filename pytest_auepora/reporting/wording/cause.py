@@ -111,6 +111,8 @@ def _refusal_lines(cause: Cause) -> list[str]:
     match cause.refusal:
         case "nothing worse":
             return ["why: no case is worse than when it was accepted, and the suite is not"]
+        case "no baseline":
+            return ["why: there is no baseline that the suite could be worse than"]
         case "no generator":
             first, *rest = cause.detail.splitlines()
             return [f"why: not shown: {first}", *rest]

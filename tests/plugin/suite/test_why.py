@@ -155,6 +155,23 @@ def test_it_says_where_it_could_not_ask(pair: Example, args: tuple[str, ...], re
     assert why(pair, *args)[0]["refusal"] == refusal
 
 
+@pytest.mark.parametrize(
+    ("args", "refusal", "words"),
+    [(("-k", "refund"), "partial run", "why: not shown: not all cases of the suite ran: run the whole golden file"),
+     (("-n1", "-p", "xdist"), "nothing worse", "why: no case is worse than when it was accepted")],
+)  # fmt: skip
+def test_it_says_so_where_it_had_nothing_to_ask(pair: Example, args: tuple[str, ...], refusal: str, words: str) -> None:
+    cause, said = why(pair, *args)
+    assert cause["refusal"] == refusal
+    assert words in said
+
+
+def test_nothing_is_worse_without_a_baseline(project: Example) -> None:
+    cause, said = why(project)
+    assert cause["refusal"] == "no baseline"
+    assert "why: there is no baseline" in said
+
+
 def test_calls_are_said_before_they_are_made(pair: Example) -> None:
     pair.edit(*LESS, "conftest.py")
     _, said = why(pair)

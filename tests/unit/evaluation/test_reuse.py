@@ -77,6 +77,24 @@ def test_nothing_is_generated_where_nothing_changed(golden: Path) -> None:
     assert note.data == {"cases": 12, "reused": 12}
 
 
+def test_checks_that_varied_when_accepted_are_no_change(golden: Path) -> None:
+    """An answer that fell below the centre of the others is above that of all, which it is one of."""
+
+    class Varying(Pair):
+        def generate(self, query: str, documents: list[dict[str, str]]) -> str:
+            super().generate(query, documents)
+            told = f"It takes {documents[0]['id']} days, or so I was told."
+            return told + " What else?" * 50 if self.asked[query] == 4 else told
+
+    accept_system(golden, Varying(), times=5, provenance=PROVENANCE)
+    evaluation = run(golden, Varying())
+    comparison = evaluation.verdict.comparison
+    assert comparison is not None
+    assert comparison.pass_rate["c3"].before == 0.8
+    assert {change.gain for change in comparison.pass_rate.values()} == {0.0}
+    assert {gate.word for gate in evaluation.verdict.gates if gate.kind == "regression"} == {"same"}
+
+
 @pytest.mark.parametrize(
     "found", [["3", "terms"], ["index", "3"], ["3"], ["3", "index", "terms"]], ids=["other", "order", "fewer", "more"]
 )
