@@ -40,7 +40,7 @@ class Clerk(SimpleChatModel):
         return "clerk"
 
     def _call(self, messages: list[BaseMessage], *_: Any, **__: Any) -> str:
-        context, _, query = str(messages[-1].content).rpartition("\nQuestion: ")
+        context, query = str(messages[-1].content).rsplit("\nQuestion: ", 1)
         self.counted.calls.append(query)
         return written(self.config, query, context.splitlines())
 
