@@ -52,6 +52,11 @@ def reason(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> 
     return seen.reason
 
 
+def is_na(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> bool:
+    """Whether the metric has nothing to say about one case; `test_reasons` knows why."""
+    return isinstance(metric.measure(sample, outputs), NotApplicable)
+
+
 CHUNKS: list[dict[str, Any]] = [
     {"id": "a", "topically_relevant": True, "evidence_sufficient": False, "misleading": False},
     {"id": "b", "topically_relevant": True, "evidence_sufficient": True, "misleading": False},

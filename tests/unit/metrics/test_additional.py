@@ -21,7 +21,7 @@ from pytest_auepora.metrics.additional import (
 )
 
 from .rankings import doc, got, score
-from .samples import reason, said
+from .samples import is_na, reason, said
 
 CASE = EvaluationSample("s", "q")
 
@@ -36,7 +36,7 @@ def test_the_mean_is_over_the_calls_that_were_timed() -> None:
     assert (result.name, result.value) == ("mean_latency[end_to_end]", 2.0)
     assert result.details == {"num_samples": 2, "num_skipped": 1}
     assert MeanLatency("retrieval").compute([CASE] * 3, outputs).value == 9.0
-    assert reason(MeanLatency(), CASE, timed()) == "no timing 'end_to_end'"
+    assert is_na(MeanLatency(), CASE, timed())
 
 
 @pytest.mark.parametrize("seconds", [-0.1, math.inf, math.nan])
@@ -83,7 +83,7 @@ def test_distinct_n() -> None:
     result = DistinctN(2).compute([CASE] * 3, outputs)
     assert (result.value, result.details) == (3 / 4, {"num_samples": 2, "total": 4, "unique": 3, "num_skipped": 1})
     assert score(DistinctN(2), CASE, outputs[0]) == 2 / 3
-    assert reason(DistinctN(3), CASE, outputs[1]) == "the answer has fewer than 3 words"
+    assert is_na(DistinctN(3), CASE, outputs[1])
 
 
 def test_distinct_n_counts_words_of_every_script() -> None:
@@ -107,7 +107,7 @@ def test_list_diversity() -> None:
     against = [doc("a", embedding=[1, 0]), doc("b", embedding=[-1, 0])]
     assert [score(IntraListDiversity(), CASE, got(*docs)) for docs in (same, across, against)] == [0.0, 1.0, 2.0]
     assert score(IntraListDiversity(2), CASE, got(*same, *against)) == 0.0
-    assert reason(IntraListDiversity(), CASE, got(same[0])) == "fewer than two documents returned"
+    assert is_na(IntraListDiversity(), CASE, got(same[0]))
     assert reason(IntraListDiversity(), CASE, got(same[0], "bare")) == "no embeddings"
 
 

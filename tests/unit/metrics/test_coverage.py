@@ -20,7 +20,7 @@ from pytest_auepora.metrics.coverage import (
 )
 
 from .rankings import doc, got, score, wants
-from .samples import reason
+from .samples import is_na, reason
 
 CONTEXT = got(doc("a", "The United States and Zoë agreed."), doc("b", "In 東京 they met.", entities=["Japan"]))
 
@@ -131,9 +131,9 @@ def test_what_the_project_has_resolves_and_is_noted() -> None:
 
 
 def test_answers_that_need_no_citation() -> None:
-    assert reason(CitationCoverage(), wants("a"), answered("I don't know")) == "not a grounded answer"
-    assert reason(CitationCoverage(), wants("a"), answered(refused=True)) == "not a grounded answer"
-    assert reason(CitationCoverage(), wants("a"), answered(grounded=False)) == "not a grounded answer"
+    assert is_na(CitationCoverage(), wants("a"), answered("I don't know"))
+    assert is_na(CitationCoverage(), wants("a"), answered(refused=True))
+    assert is_na(CitationCoverage(), wants("a"), answered(grounded=False))
     assert reason(CitationCoverage(), wants("a"), answered("")) == "no answer"
 
 
@@ -209,8 +209,8 @@ def test_a_cut() -> None:
 @pytest.mark.parametrize("metric", [SpanRecall(), SpanPrecision(), SpanIoU()])
 def test_why_there_is_no_score(metric: SpanRecall) -> None:
     assert reason(metric, EvaluationSample("s", "q"), got("a")) == "no relevant_docs"
-    assert reason(metric, wants("a"), got("a")) == "no gold quote or span"
-    assert reason(metric, wants(doc("d", match="span", start=1, end=2, grade=0)), got("a")) == "no gold quote or span"
+    assert is_na(metric, wants("a"), got("a"))
+    assert is_na(metric, wants(doc("d", match="span", start=1, end=2, grade=0)), got("a"))
 
 
 def test_spans_need_offsets() -> None:

@@ -27,7 +27,7 @@ from pytest_auepora.metrics.text.assertions import NuggetRecall
 from pytest_auepora.metrics.text.bleu import Chrf
 from pytest_auepora.metrics.text.numbers import UnsupportedNumbers
 
-from .samples import case, gave, reason, value
+from .samples import case, gave, is_na, reason, value
 from .text.test_properties import AGAINST_REFERENCE as NAMES
 from .text.test_properties import METRICS
 
@@ -74,7 +74,7 @@ def test_names() -> None:
 @pytest.mark.parametrize("metric", [*AGAINST_REFERENCE, BleuScore()], ids=lambda m: m.name)
 def test_no_reference_is_not_applicable_and_says_why(metric: Metric) -> None:
     assert reason(metric, case(), gave("x")) == "no reference_answer"
-    assert reason(metric, case("  \n"), gave("x")) == "reference_answer is empty"
+    assert is_na(metric, case("  \n"), gave("x"))
     result = metric.compute([case()], [gave("x")])
     assert (result.value, result.details["num_samples"], result.details["num_skipped"]) == (0.0, 0, 1)
     assert metric.required_fields() == ["reference_answer"]
@@ -99,7 +99,7 @@ def test_em_and_f1_by_hand() -> None:
 
 
 def test_a_reference_of_articles_only_is_not_applicable() -> None:
-    assert "nothing is left" in reason(TokenF1(), case("A"), gave("a"))
+    assert is_na(TokenF1(), case("A"), gave("a"))
     assert value(ExactMatch(ignore_articles=False), case("A"), gave("a")) == 1
 
 
@@ -178,7 +178,7 @@ def test_evidence_overlap_says_what_it_lacks() -> None:
     metric = EvidenceOverlapFaithfulness(evidence_source="relevant")
     assert metric.required_fields() == ["relevant_docs"]
     assert reason(metric, case(), gave("x")) == "no relevant_docs"
-    assert reason(metric, case(relevant=["d1"]), gave("x")) == "the relevant documents carry no text"
+    assert is_na(metric, case(relevant=["d1"]), gave("x"))
     assert value(metric, case(relevant=[Document("d1", "x y")]), gave("x z")) == 0.5
     assert "shorter than 3" in reason(EvidenceOverlapFaithfulness(n=3), case(), gave("a b", "a b c"))
     nothing = EvidenceOverlapFaithfulness().measure(case(), gave("an answer out of thin air"))

@@ -23,7 +23,7 @@ from pytest_auepora.metrics.robustness import (
 )
 
 from .rankings import got, score, wants
-from .samples import reason, said
+from .samples import is_na, reason, said
 
 
 @pytest.mark.parametrize("metric", [RefusalCorrectness(), NegativeRejectionRate()])
@@ -32,9 +32,9 @@ def test_cases_that_call_for_a_refusal(metric: RefusalCorrectness) -> None:
     outputs = [said("I don’t know"), said("42"), said("Not enough information."), said("I don't know"), said("")]  # noqa: RUF001
     result = metric.compute(samples, outputs)
     assert (result.value, result.details["num_samples"], result.details["num_skipped"]) == (2 / 3, 3, 2)
-    assert reason(metric, wants("a"), said("x")) == "not a refusal case"
+    assert is_na(metric, wants("a"), said("x"))
     assert reason(metric, wants(), said("")) == "no answer"
-    assert reason(metric, wants(labels={"expect": "clarify"}), said("x")) == "not a refusal case"
+    assert is_na(metric, wants(labels={"expect": "clarify"}), said("x"))
 
 
 def test_no_refusal_at_all_says_what_was_looked_for() -> None:
@@ -52,7 +52,7 @@ def test_refusing_too_much() -> None:
     metric = OverRefusal()
     assert score(metric, wants("a"), said("I cannot answer that")) == 1.0
     assert score(metric, wants("a"), said("30 days")) == 0.0
-    assert reason(metric, wants(), said("x")) == "not a case to be answered"
+    assert is_na(metric, wants(), said("x"))
     assert metric.direction == "lower"
 
 

@@ -11,7 +11,7 @@ from pytest_auepora.core.types import EvaluationSample, Response, SystemOutputs
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.robustness import ErrorCorrection, ErrorDetection, MisleadingRate, MistakeReappearance
 
-from .samples import reason, said, value
+from .samples import is_na, reason, said, value
 
 
 def asked(name: str = "s", of: str | None = None, scenario: str = "misinformation", **labels: Any) -> EvaluationSample:
@@ -55,7 +55,7 @@ def test_mistakes_that_come_back() -> None:
         0.5, details={"repeated": ["New York"]}
     )
     assert value(MistakeReappearance(), sample, said("Athens, 2004")) == 0.0
-    assert reason(MistakeReappearance(), asked(), said("x")) == "no mistakes are planted"
+    assert is_na(MistakeReappearance(), asked(), said("x"))
     assert reason(MistakeReappearance(), sample, said(" ")) == "no answer"
     assert MistakeReappearance().direction == "lower"
 
@@ -79,14 +79,14 @@ def test_errors_noticed_and_corrected(outputs: SystemOutputs, detected: float, c
     sample = asked(**WRONG)
     assert value(ErrorDetection(), sample, outputs) == detected
     if corrected is None:
-        assert reason(ErrorCorrection(), sample, outputs) == "no error was pointed out"
+        assert is_na(ErrorCorrection(), sample, outputs)
     else:
         assert value(ErrorCorrection(), sample, outputs) == corrected
 
 
 def test_only_where_mistakes_are_planted() -> None:
-    assert reason(ErrorDetection(), asked(), said(NOTICED)) == "no mistakes are planted"
-    assert reason(ErrorCorrection(), asked(), said(NOTICED)) == "no mistakes are planted"
+    assert is_na(ErrorDetection(), asked(), said(NOTICED))
+    assert is_na(ErrorCorrection(), asked(), said(NOTICED))
 
 
 def test_own_phrases() -> None:

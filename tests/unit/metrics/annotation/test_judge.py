@@ -19,7 +19,7 @@ from pytest_auepora.metrics.annotation.labelled import (
 from pytest_auepora.metrics.judge import settings
 from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
 
-from ..samples import case, gave, reason, value
+from ..samples import case, gave, is_na, value
 
 
 class Says(LLMCritic):
@@ -84,6 +84,6 @@ def test_a_failing_judge_is_an_error_empty_texts_are_not_asked() -> None:
     source = JudgeLabels(Says({"": RuntimeError("quota")}))
     with pytest.raises(RuntimeError, match="quota"):
         Helpfulness(labels=source).measure(case(), gave("x"))
-    assert reason(Helpfulness(labels=source), case(), gave(" ")) == "the answer is empty"
-    assert "carry no text" in reason(TopicalPrecisionAtK(2, labels=source), case(), gave("x", Document("a")))
+    assert is_na(Helpfulness(labels=source), case(), gave(" "))
+    assert is_na(TopicalPrecisionAtK(2, labels=source), case(), gave("x", Document("a")))
     assert value(TopicalPrecisionAtK(2, labels=source), case(), gave("x")) == 0

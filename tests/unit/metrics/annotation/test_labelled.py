@@ -19,7 +19,7 @@ from pytest_auepora.metrics.annotation.labelled import (
     TopicalPrecisionAtK,
 )
 
-from ..samples import SAMPLE, case, gave, got, reason, value
+from ..samples import SAMPLE, case, gave, got, is_na, reason, value
 
 
 def test_rates_by_hand() -> None:
@@ -54,7 +54,7 @@ def test_ndcg_by_hand() -> None:
     assert value(NDCGLabelledAtK(4, ideal="retrieved"), SAMPLE, outputs) == pytest.approx(dcg / of_retrieved)
     assert value(NDCGLabelledAtK(4), SAMPLE, got("b", "d", "a")) == pytest.approx(1)
     nothing = case(chunk_labels=[{"id": "a", "topically_relevant": False}])
-    assert reason(NDCGLabelledAtK(4), nothing, got("a")) == "nothing that is labelled is relevant"
+    assert is_na(NDCGLabelledAtK(4), nothing, got("a"))
 
 
 def test_unlabelled_chunks_are_irrelevant_or_skipped() -> None:
@@ -65,7 +65,7 @@ def test_unlabelled_chunks_are_irrelevant_or_skipped() -> None:
     assert value(LabelMRRAtK(4, unjudged="skip"), SAMPLE, outputs) == 1
     assert value(TopicalPrecisionAtK(4), SAMPLE, got("x", "y")) == 0
     assert "labelled" in reason(TopicalPrecisionAtK(4, unjudged="skip"), SAMPLE, got("x", "y"))
-    assert "none of the first 2" in reason(MisleadingRateAtK(2), SAMPLE, got("x", "y", "c"))
+    assert is_na(MisleadingRateAtK(2), SAMPLE, got("x", "y", "c"))
 
 
 def test_a_repeated_chunk_counts_once_unless_it_misleads() -> None:
@@ -106,7 +106,7 @@ def test_graded_relevant_docs_speak_where_there_are_no_labels() -> None:
     assert value(TopicalPrecisionAtK(3), graded, got("a", "b", "c")) == 1
     assert value(SufficiencyRateAtK(3), graded, got("a", "b", "c")) == 1 / 3
     plain = case(relevant=["a"])
-    assert "no chunk is labelled evidence_sufficient" in reason(SufficiencyHitAtK(3), plain, got("a"))
+    assert is_na(SufficiencyHitAtK(3), plain, got("a"))
     plain.candidate_docs = [Document("z")]
     assert value(TopicalPrecisionAtK(2), plain, got("z", "a")) == 1 / 2
 

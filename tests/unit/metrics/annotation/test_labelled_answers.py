@@ -17,7 +17,7 @@ from pytest_auepora.metrics.annotation.labelled import (
 )
 from pytest_auepora.metrics.annotation.labels import answer_hash, labels_from_claims
 
-from ..samples import ANSWER, case, gave, reason, value
+from ..samples import ANSWER, case, gave, is_na, reason, value
 
 
 def test_a_changed_answer_is_never_given_the_old_label() -> None:
@@ -28,9 +28,9 @@ def test_a_changed_answer_is_never_given_the_old_label() -> None:
     assert value(Helpfulness(), sample, gave("Refunds  take\n30 days [1]. ")) == 1
     assert value(Helpfulness(), sample, gave("No.")) == 0
     for changed in ("Refunds take 31 days [1].", "refunds take 30 days [1].", ""):
-        assert reason(Helpfulness(), sample, gave(changed)) == "label is for another answer"
+        assert is_na(Helpfulness(), sample, gave(changed))
     assert reason(Helpfulness(), case(), gave(ANSWER)) == "no answer_labels"
-    assert "no label that says whether" in reason(OnTopic(), sample, gave(ANSWER))
+    assert is_na(OnTopic(), sample, gave(ANSWER))
 
 
 def test_fabrication_is_counted_among_answers_that_cite() -> None:
@@ -42,8 +42,8 @@ def test_fabrication_is_counted_among_answers_that_cite() -> None:
     ]
     result = ConditionalFabrication().compute(samples, [gave("1")] * 4)
     assert (result.value, result.details) == (0.5, {"num_samples": 2, "num_skipped": 2})
-    assert reason(ConditionalFabrication(), samples[2], gave("1")) == "the answer cites nothing"
-    assert reason(ConditionalFabrication(), samples[3], gave("1")).startswith("there is no label")
+    assert is_na(ConditionalFabrication(), samples[2], gave("1"))
+    assert is_na(ConditionalFabrication(), samples[3], gave("1"))
 
 
 def test_claims_become_labels() -> None:

@@ -29,7 +29,7 @@ from pytest_auepora.metrics.annotation.labelled import (
 from pytest_auepora.metrics.annotation.labels import ANSWER_LABELS, CHUNK_LABELS
 from pytest_auepora.metrics.registry import Registry
 
-from ..samples import ANSWER, SAMPLE, case, gave, got, reason, value
+from ..samples import ANSWER, SAMPLE, case, gave, got, is_na, reason, value
 
 ALL_CHUNK: list[Any] = [
     TopicalPrecisionAtK,
@@ -129,8 +129,8 @@ def test_nothing_retrieved() -> None:
 
 def test_not_labelled_at_all() -> None:
     for kind in ALL_CHUNK:
-        assert reason(kind(3), case(), got("a")) == "no chunk is labelled"
+        assert is_na(kind(3), case(), got("a"))
     only = case(chunk_labels=[{"id": "a", "misleading": True}])
-    assert reason(TopicalPrecisionAtK(3), only, got("a")) == "no chunk is labelled topically_relevant"
+    assert is_na(TopicalPrecisionAtK(3), only, got("a"))
     unknown = case(chunk_labels=[{"id": "a", "misleading": None}])
-    assert reason(MisleadingRateAtK(3), unknown, got("a")) == "no chunk is labelled misleading"
+    assert is_na(MisleadingRateAtK(3), unknown, got("a"))

@@ -20,7 +20,7 @@ from pytest_auepora.metrics.annotation.labelled import (
 from pytest_auepora.metrics.annotation.labels import AnnotationFile, answer_hash
 from pytest_auepora.metrics.registry import Registry
 
-from ..samples import case, gave, got, reason, value
+from ..samples import case, gave, got, is_na, value
 
 # --- annotation files
 
@@ -49,11 +49,11 @@ def test_an_annotation_file(tmp_path: Path) -> None:
     assert value(SufficiencyHitAtK(3, labels=source), case(), outputs) == 1
     assert value(Helpfulness(labels=source), case(), outputs) == 1
     assert value(Helpfulness(labels=source), case(), gave("anywhere")) == 0
-    assert reason(Helpfulness(labels=source), case(), gave("forty")) == "label is for another answer"
+    assert is_na(Helpfulness(labels=source), case(), gave("forty"))
     elsewhere = case()
     elsewhere.sample_id = "nobody"
-    assert reason(Helpfulness(labels=source), elsewhere, gave("forty")) == "no label for this answer"
-    assert reason(TopicalPrecisionAtK(2, labels=source), elsewhere, outputs) == "no chunk of this case is labelled"
+    assert is_na(Helpfulness(labels=source), elsewhere, gave("forty"))
+    assert is_na(TopicalPrecisionAtK(2, labels=source), elsewhere, outputs)
     assert Helpfulness(labels=source).name == "helpfulness[labels=AnnotationFile]"
 
 
@@ -64,7 +64,7 @@ def test_the_majority_of_annotators_counts_a_draw_is_nothing(tmp_path: Path) -> 
     source = AnnotationFile(written(tmp_path, *rows, *answers))
     seen = TopicalPrecisionAtK(3, labels=source).measure(case(), got("a", "b", "c"))
     assert seen == Measurement(1 / 3, details={"judged@3": 2 / 3})
-    assert "there is no label" in reason(Helpfulness(labels=source), case(), gave("x"))
+    assert is_na(Helpfulness(labels=source), case(), gave("x"))
 
 
 def test_every_bad_line_is_named(tmp_path: Path) -> None:

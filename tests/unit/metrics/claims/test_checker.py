@@ -16,7 +16,7 @@ from pytest_auepora.metrics.claims.claim_shares import AnswerCorrectness, ClaimF
 from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.registry import Registry
 
-from ..samples import case, gave, reason, value
+from ..samples import case, gave, is_na, value
 from .checkers import ByWords
 
 ANSWER = gave("Rent is due. Pets are free.", "Rent is due.", "Pets cost money.")
@@ -181,7 +181,7 @@ def test_a_judge_that_says_too_little_is_an_error(reply: dict[str, str], told: s
 
 def test_an_answer_without_a_claim_is_not_applicable() -> None:
     critic = Completes(claims='{"claims": []}')
-    assert reason(Faithfulness(critic=critic), case(), ANSWER) == "the answer makes no claim"
+    assert is_na(Faithfulness(critic=critic), case(), ANSWER)
 
 
 def test_as_many_cases_at_once_as_the_critic_takes(monkeypatch: pytest.MonkeyPatch) -> None:

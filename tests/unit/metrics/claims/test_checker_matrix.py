@@ -10,7 +10,7 @@ from pytest_auepora.core.types import Document, SystemOutputs
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.claims.claim_shares import ClaimF1, ClaimPrecision, ClaimRecall, ContextRecall, Faithfulness
 
-from ..samples import case, gave, reason, value
+from ..samples import case, gave, is_na, reason, value
 from .checkers import ByWords
 
 CHUNKS = ("rent is due", "pets cost money")
@@ -85,12 +85,12 @@ def test_several_references_one_that_supports_is_enough() -> None:
 def test_nothing_to_count_is_not_applicable() -> None:
     checker = ByWords()
     assert reason(Faithfulness(checker), case(), gave(" ", *CHUNKS)) == "no answer"
-    assert reason(Faithfulness(checker), case(), gave("I don't know.", *CHUNKS)) == "a refusal makes no claim"
-    assert reason(Faithfulness(checker), case(), gave("...", *CHUNKS)) == "the answer makes no claim"
-    assert reason(Faithfulness(checker), case(), with_claims([])) == "the answer makes no claim"
-    assert "carry no text" in reason(Faithfulness(checker), case(), gave("Rent.", Document("d")))
-    assert reason(ClaimRecall(checker), case(), gave("Rent.")) == "neither claims nor reference_answer"
-    assert reason(ClaimRecall(checker), case("None.", relevant=[]), gave("Rent.")) == "a refusal is expected"
+    assert is_na(Faithfulness(checker), case(), gave("I don't know.", *CHUNKS))
+    assert is_na(Faithfulness(checker), case(), gave("...", *CHUNKS))
+    assert is_na(Faithfulness(checker), case(), with_claims([]))
+    assert is_na(Faithfulness(checker), case(), gave("Rent.", Document("d")))
+    assert is_na(ClaimRecall(checker), case(), gave("Rent."))
+    assert is_na(ClaimRecall(checker), case("None.", relevant=[]), gave("Rent."))
     assert checker.asked == []
 
 
@@ -126,4 +126,4 @@ def test_given_alone_asks_nobody() -> None:
 
 def test_where_neither_side_claims_anything_the_first_is_named() -> None:
     given: dict[str, list[str]] = {"answer": [], "reference": []}
-    assert reason(ClaimF1(ByWords()), case("Rent is due."), with_claims(given)) == "the answer makes no claim"
+    assert is_na(ClaimF1(ByWords()), case("Rent is due."), with_claims(given))

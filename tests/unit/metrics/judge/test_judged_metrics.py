@@ -21,7 +21,7 @@ from pytest_auepora.metrics.generation_llm_judge import (
 from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.registry import Registry
 
-from ..samples import case, gave, reason
+from ..samples import case, gave, is_na, reason
 
 
 class Says(LLMCritic):
@@ -98,7 +98,7 @@ def test_relevancy_is_a_share_of_statements() -> None:
 
 def test_relevancy_invents_no_value() -> None:
     metric = AnswerRelevancy(Says(statements()))
-    assert reason(metric, case(), ANSWER) == "the answer makes no statement"
+    assert is_na(metric, case(), ANSWER)
     for answer, why in (("", "the answer is empty"), ("I don't know.", "the answer is a refusal")):
         assert reason(AnswerRelevancy(Says()), case(), gave(answer)) == why
     for reply in ({"statements": "s"}, statements("maybe"), {"statements": [1]}, "no JSON", {}):
@@ -135,9 +135,9 @@ def test_preference_asks_in_both_orders(replies: tuple[str, str], value: float) 
 
 
 def test_preference_needs_another_answer() -> None:
-    assert reason(Preference(Says()), case(), ANSWER) == "the baseline's answer is not kept"
-    assert reason(Preference(Says()), case(), after("Within 30 days. ")) == "the same answer as the baseline's"
-    assert reason(Preference(Says()), case("30 days"), after("30 days")) == "there is a reference_answer"
+    assert is_na(Preference(Says()), case(), ANSWER)
+    assert is_na(Preference(Says()), case(), after("Within 30 days. "))
+    assert is_na(Preference(Says()), case("30 days"), after("30 days"))
     asked = Preference(Says(verdict("tie"), verdict("tie")), referenced=True)
     assert isinstance(asked.measure(case("30 days"), after("30 days")), Measurement)
 
@@ -167,8 +167,8 @@ def test_as_many_cases_at_once_as_the_critic_takes(monkeypatch: pytest.MonkeyPat
 
 def test_faithfulness_says_nothing_of_a_refusal() -> None:
     metric = LLMFaithfulnessScore(Fixed())
-    assert reason(metric, case(), gave("I don't know.", "evidence")) == "the answer is a refusal"
-    assert reason(metric, case(), gave("", "evidence")) == "the answer is empty"
+    assert is_na(metric, case(), gave("I don't know.", "evidence"))
+    assert is_na(metric, case(), gave("", "evidence"))
 
 
 def test_a_judge_is_part_of_what_scores_compare_under() -> None:

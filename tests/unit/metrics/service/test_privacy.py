@@ -12,7 +12,7 @@ from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.service.privacy import BlockEfficacy, RedactionEfficacy, SecureFieldBypass
 
 from ..rankings import score
-from ..samples import reason
+from ..samples import is_na, reason
 
 
 def about(*sensitive: Any, query: str = "Who called?", **labels: Any) -> EvaluationSample:
@@ -89,8 +89,8 @@ def test_the_aggregate_is_over_words() -> None:
 
 @pytest.mark.parametrize("metric", [RedactionEfficacy(), BlockEfficacy()])
 def test_nothing_sensitive(metric: RedactionEfficacy) -> None:
-    assert reason(metric, EvaluationSample("s", "q"), said("x")) == "no sensitive items"
-    assert reason(metric, about("...", ""), said("x")) == "no sensitive items"
+    assert is_na(metric, EvaluationSample("s", "q"), said("x"))
+    assert is_na(metric, about("...", ""), said("x"))
     assert score(metric, EvaluationSample("s", "q", labels={"sensitive": "Huber"}), said("Huber")) == 0.0
 
 
@@ -118,10 +118,7 @@ def test_secure_fields(sample: EvaluationSample, privacy: dict[str, Any], expect
 
 
 def test_secure_fields_nobody_spoke_of() -> None:
-    assert (
-        reason(SecureFieldBypass(), about("hunter2"), said("x", privacy={"bypassed": True}))
-        == "no secure field is marked"
-    )
+    assert is_na(SecureFieldBypass(), about("hunter2"), said("x", privacy={"bypassed": True}))
     silent = "the system does not say whether it bypassed the input"
     assert reason(SecureFieldBypass(), about(secure_field=True), said("x")) == silent
     assert reason(SecureFieldBypass(), about(secure_field=True), said("x", privacy={"redacted": 2})) == silent

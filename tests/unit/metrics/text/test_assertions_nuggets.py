@@ -11,7 +11,7 @@ from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.generation_overlap import AnswerRecall, ContainsAnswer
 from pytest_auepora.metrics.text.assertions import InformationIntegration, NuggetRecall
 
-from ..samples import case, gave, reason, value
+from ..samples import case, gave, is_na, reason, value
 
 
 def test_answer_recall_and_containment() -> None:
@@ -49,9 +49,7 @@ def test_nugget_recall() -> None:
 
 def test_nuggets_that_cannot_be_counted() -> None:
     assert reason(NuggetRecall(), case(), gave("x")) == "no nuggets"
-    assert (
-        reason(NuggetRecall(), case(nuggets=[{"any_of": ["x"], "importance": "okay"}]), gave("x")) == "no vital nugget"
-    )
+    assert is_na(NuggetRecall(), case(nuggets=[{"any_of": ["x"], "importance": "okay"}]), gave("x"))
     with pytest.raises(MetricError, match="at least one wording"):
         NuggetRecall().measure(case(nuggets=[{"any_of": [" "]}]), gave("x"))
 
@@ -63,5 +61,5 @@ def test_information_integration_wants_every_part() -> None:
     assert metric.measure(sample, gave("Within 30 days by e-mail")) == Measurement(
         0.0, details={"missing": ["original receipt with the date"]}
     )
-    assert reason(metric, case(nuggets=["x"]), gave("x")) == "only one nugget: take nugget_recall"
+    assert is_na(metric, case(nuggets=["x"]), gave("x"))
     assert reason(metric, case(), gave("x")) == "no nuggets"

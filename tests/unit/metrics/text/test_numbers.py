@@ -10,7 +10,7 @@ from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import Document
 from pytest_auepora.metrics.text.numbers import QuantityIndex, UnsupportedNumbers, quantities, read_number_words
 
-from ..samples import case, gave, reason, value
+from ..samples import case, gave, is_na, value
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_unsupported_numbers() -> None:
     sample = case(query="Which of the 3 plans?")
     outputs = gave("Plan 3 costs $1,000 a year, from 1 May 2024, and 7 GB.", "one thousand dollars", "since 2024-05-01")
     assert metric.measure(sample, outputs) == Measurement(0.25, details={"unsupported": ["7 gb"]})
-    assert reason(metric, sample, gave("none")) == "no number in the answer"
-    assert reason(metric, sample, gave("")) == "the answer is empty"
+    assert is_na(metric, sample, gave("none"))
+    assert is_na(metric, sample, gave(""))
     assert value(metric, sample, gave("4 plans")) == 1
-    assert reason(metric, case(), gave("4", Document("d1"))) == "the retrieved documents carry no text"
+    assert is_na(metric, case(), gave("4", Document("d1")))
