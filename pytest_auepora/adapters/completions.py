@@ -1,10 +1,11 @@
-"""Replies and chunks in the form of OpenAI's APIs, as mappings or objects; many servers speak it."""
+"""Replies, chunks and messages: in the form of OpenAI's APIs, which many servers speak, and LangChain's messages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from .reported_usage import MODEL_KEYS
 from .shapes import fields_of
 
 CHOICES = "choices"
@@ -41,3 +42,18 @@ def read_event(part: Any) -> tuple[str, dict[str, Any]]:
         return str(event.get("delta") or ""), {}
     said = fields_of(event.get("response"), ("model", "usage")) or {}
     return "", {key: said[key] for key in ("model", "usage") if said.get(key) is not None}
+
+
+def message_text(message: Any) -> str:
+    """Return the text of a message of LangChain, whose content may be a list of blocks."""
+    if isinstance(content := message.content, str):
+        return content
+    parts = [b if isinstance(b, str) else b.get("text", "") for b in content if isinstance(b, (str, Mapping))]
+    return "".join(p for p in parts if isinstance(p, str))
+
+
+def message_usage(message: Any) -> dict[str, Any]:
+    """Return ``usage`` and ``model`` of a message of LangChain, as far as it has them."""
+    usage, metadata = getattr(message, "usage_metadata", None), getattr(message, "response_metadata", None) or {}
+    model = next((metadata[key] for key in reversed(MODEL_KEYS) if metadata.get(key)), None)
+    return {key: value for key, value in (("usage", usage), ("model", model)) if value}

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from time import perf_counter
 from typing import Any, get_args, get_origin
 
@@ -44,11 +45,22 @@ from .systems import Look, System, name_of, provenance_of
 _ROOT = "haystack"
 _LAST, _CALLBACK = "last_message", "streaming_callback"
 _READ = {"documents", "answers", "replies", _LAST}
+
+
+def _turn_messages(sample: EvaluationSample) -> list[Any]:
+    return _chat_messages(turns_of(sample))
+
+
+def _all_messages(sample: EvaluationSample) -> list[Any]:
+    return _chat_messages(messages_of(sample))
+
+
+_query: Callable[[EvaluationSample], Any] = attrgetter("query")
 _PLACEHOLDERS: dict[str, Callable[[EvaluationSample], Any]] = {
-    "{query}": lambda sample: sample.query,
+    "{query}": _query,
     "{principal}": lambda sample: principal_of(sample) or "",
-    "{chat_history}": lambda sample: _chat_messages(turns_of(sample)),
-    "{messages}": lambda sample: _chat_messages(messages_of(sample)),
+    "{chat_history}": _turn_messages,
+    "{messages}": _all_messages,
 }
 """What stands in ``inputs`` for something of the case: texts also inside of others, lists alone."""
 _TEXTS = ("{query}", "{principal}")
@@ -243,9 +255,9 @@ class PipelineInput:
     def takes(self) -> frozenset[str]:
         """What of a case reaches the pipeline."""
         written = [str(value) for values in self.fixed.values() for value in values.values()]
-        has_turns = any(form in (_all_messages, _turn_messages, _plain_turns) for form in self.forms.values())
+        has_turns = any(form in (_all_messages, _turn_messages, turns_of) for form in self.forms.values())
         has_turns = has_turns or any("{chat_history}" in text or "{messages}" in text for text in written)
-        asks = any("{principal}" in text for text in written) or _who in self.forms.values()
+        asks = any("{principal}" in text for text in written) or principal_of in self.forms.values()
         return frozenset([*([CHAT_HISTORY] if has_turns else []), *([PRINCIPAL] if asks else [])])
 
     def __call__(self, sample: EvaluationSample) -> dict[str, dict[str, Any]]:
@@ -294,9 +306,9 @@ def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> PipelineInput:
         if (form := _query_form(name, socket)) is not None:
             query_inputs[component, name] = form
         elif name in _TURN_INPUTS:
-            other_inputs[component, name] = _plain_turns if _holds_mappings(socket["type"]) else _turn_messages
+            other_inputs[component, name] = turns_of if _holds_mappings(socket["type"]) else _turn_messages
         elif name == PRINCIPAL:
-            other_inputs[component, name] = _who
+            other_inputs[component, name] = principal_of
         elif socket["is_mandatory"]:
             missing[component, name] = socket["type"]
     has_placeholder = any(mark in str(v) for values in fixed_inputs.values() for v in values.values() for mark in _ASKS)
@@ -333,26 +345,6 @@ def _query_form(name: str, socket: Mapping[str, Any]) -> Callable[[EvaluationSam
 
 def _holds_mappings(socket_type: Any) -> bool:
     return get_origin(socket_type) is list and any((get_origin(part) or part) is dict for part in get_args(socket_type))
-
-
-def _query(sample: EvaluationSample) -> str:
-    return sample.query
-
-
-def _who(sample: EvaluationSample) -> str | None:
-    return principal_of(sample)
-
-
-def _all_messages(sample: EvaluationSample) -> list[Any]:
-    return _chat_messages(messages_of(sample))
-
-
-def _turn_messages(sample: EvaluationSample) -> list[Any]:
-    return _chat_messages(turns_of(sample))
-
-
-def _plain_turns(sample: EvaluationSample) -> list[Any]:
-    return turns_of(sample)
 
 
 def _chat_messages(turns: Sequence[Mapping[str, str]]) -> list[Any]:

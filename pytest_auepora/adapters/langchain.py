@@ -24,6 +24,7 @@ from ..core.conversation import CHAT_HISTORY, PRINCIPAL, principal_of
 from ..core.model_calls import USAGE
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import NoGeneratorError, OutputShapeError, SystemShapeError
+from .completions import message_text, message_usage
 from .langchain_given import (
     Between,
     GivenDocuments,
@@ -35,7 +36,6 @@ from .langchain_given import (
     state_key,
 )
 from .langchain_inputs import INPUT_KEYS, chat_messages, input_maker
-from .messages import message_text, message_usage
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, to_outputs
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of

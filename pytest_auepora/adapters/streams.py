@@ -15,8 +15,7 @@ from typing import Any
 
 from ..core.types import Response, SystemOutputs
 from ..errors import OutputShapeError
-from .completions import CHOICES, completion_text, is_event, read_event
-from .messages import message_text, message_usage
+from .completions import CHOICES, completion_text, is_event, message_text, message_usage, read_event
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS
 from .reported_usage import MODEL_KEYS, USAGE_KEYS
 from .shapes import describe, fields_of, first_of, is_instance_of

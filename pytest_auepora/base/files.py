@@ -98,6 +98,11 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return mapping
 
 
+def refuse_constant(name: str) -> Any:
+    """Refuse NaN and Infinity, as a ``parse_constant`` of `json`; raises `ValueError`."""
+    raise ValueError(f"{name} is no JSON number")
+
+
 def read_json_lines(path: Path, error: type[AueporaError] = AueporaError) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file in JSON Lines, each after its place, ``path:line``; raises *error* as the others."""
     for number, line in numbered_lines(read_text(path, error)):

@@ -36,7 +36,6 @@ _WIDTH = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     add = parser.add_argument
     answers = "take answers and scores of the labelled cases from a stored run"
     yes = "labels that mean yes, comma-separated; for grades, the lowest (4)"

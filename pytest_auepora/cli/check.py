@@ -30,7 +30,6 @@ from .common import FAILED, GOLDEN_ENDINGS, PASSED, UsageError, load_suite, open
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     add, chunks = parser.add_argument, "chunks there are (JSONL: id, text, doc): say which labels moved"
     add("golden", nargs="+", type=existing_path, metavar="GOLDEN", help="golden files, or directories of them")
     add_shared(parser, "--metrics", "--json")

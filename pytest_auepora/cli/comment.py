@@ -33,7 +33,6 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     add = parser.add_argument
     repo, api = os.environ.get("GITHUB_REPOSITORY"), os.environ.get("GITHUB_API_URL") or API
     author = f"who writes: only comments by this account are updated (default: {_BOT})"

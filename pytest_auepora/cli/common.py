@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ from ..metrics.judge.settings import use_judge
 from ..metrics.registry import Registry, add_from, project_registry
 from ..regression.baseline import baseline_path, parse_baseline
 from ..regression.guards.calibration import FOLDER
+from ..reporting.terminal.layout import Page, render
 from ..reporting.text import harmless
 from .arguments import METRICS_HOOK, METRICS_VARIABLE
 
@@ -240,6 +242,16 @@ def _run_titles(runs: list[Run]) -> str:
 def is_ascii_output() -> bool:
     """Whether documents, JSON and golden files, are printed in ASCII: the output may take few other characters."""
     return "utf" not in (sys.stdout.encoding or "").lower()
+
+
+def terminal_page() -> Page:
+    """Return a page as wide as the terminal, at least 80 columns."""
+    return Page(max(shutil.get_terminal_size((110, 24)).columns, 80))
+
+
+def print_page(page: Page) -> None:
+    """Print the lines of *page*."""
+    print(harmless(render(page.lines).rstrip()))
 
 
 def write_output(text: str, path: Path | None) -> None:

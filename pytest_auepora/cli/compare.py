@@ -40,7 +40,6 @@ _DEFAULT = ("last~1", "last")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     runs = f"the earlier run, the later one (default: the last two full runs), and more, side by side: {_SIDES}"
     columns = "columns against the first; also for two runs, and for the configurations in one JSON report"
     add = parser.add_argument

@@ -18,7 +18,6 @@ _BREAK = "AUEPORA_EXAMPLE_BREAK"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     where = "where the example is copied to, a new folder (default: a temporary one)"
     parser.add_argument("folder", nargs="?", type=Path, metavar="DIR", help=where)
 

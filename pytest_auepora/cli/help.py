@@ -16,7 +16,6 @@ _MOST_COLUMNS = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     topic = "a page (ci), a section of one (ci#gitlab) or words of a heading; without it, the pages are listed"
     parser.add_argument("topic", nargs="*", metavar="TOPIC", help=topic)
 

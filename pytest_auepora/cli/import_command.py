@@ -22,7 +22,6 @@ from .drafting.import_traces import TITLE, add_trace_arguments, import_traces
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     known = formats()
     titles = {**{name: fmt.title for name, fmt in known.items()}, **TITLE}
     listed = "; ".join(f"{name}: {title}" for name, title in titles.items())

@@ -27,7 +27,6 @@ FORMS: Mapping[str, tuple[str, str]] = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="DIR", help="where to (default: here)")
     parser.add_argument("--rag", choices=FORMS, default="function", help="what your system is (default: function)")
 

@@ -18,7 +18,6 @@ from .common import PASSED, open_history, read_report, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.add_argument("name", metavar="RUN", help="a run id or its beginning, last, last~2, or a JSON report (.json)")
     parser.add_argument("--format", choices=["text", *formats()], default="text", help="what to make (default: text)")
     add_shared(parser, "--out", "--history")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +17,7 @@ from ..reporting.terminal.layout import Cell, Column, render, table
 from ..reporting.text import harmless
 from ..reporting.wording.notes import cost_text
 from .arguments import add_shared, whole_number
-from .common import PASSED, UNJUDGED, open_history
+from .common import PASSED, UNJUDGED, open_history, terminal_page
 
 _MOST_METRICS = 6
 """Columns of metrics, at most; the last are left out first where the terminal is narrow."""
@@ -26,7 +25,6 @@ _TOKENS = ("prompt_tokens", "completion_tokens", "input_tokens", "output_tokens"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     limit, prune = "at most this many (default 20; 0: all)", "keep the last N of each suite, delete the others"
     parser.add_argument("--suite", help="only runs of this suite")
     parser.add_argument("--limit", type=whole_number(0), default=20, metavar="N", help=limit)
@@ -101,7 +99,7 @@ def _runs_table(store: HistoryStore, runs: Sequence[StoredRun]) -> str:
         texts += [f"{stored.failed}", stored.name, *(score(values[name]) if name in values else "" for name in metrics)]
         spent = [_cost(stored.aggregate.judge), _cost(stored.aggregate.system)]
         rows.append([Cell(text) for text in (*texts, *spent, stored.git_commit[:8])])
-    return render(table(columns, rows, max(shutil.get_terminal_size((110, 24)).columns, 80)))
+    return render(table(columns, rows, terminal_page().width))
 
 
 def _cost(usage: Mapping[str, Any]) -> str:

@@ -10,7 +10,6 @@ from .common import PASSED, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.add_argument(
         "schema", nargs="?", choices=("golden", "report", "side-by-side"), default="golden",
         help="golden files (default), JSON reports, or what auepora compare prints of several runs",

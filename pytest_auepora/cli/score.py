@@ -42,7 +42,6 @@ _LARGE_OUTPUTS = 10_000_000  # bytes: for less, one process is faster
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     add = parser.add_argument
     outputs = "one JSON object a line, or Parquet: id, answer, documents, timings (seconds); or id and error"
     jobs = "processes that score (default: all cores for large outputs, else 1)"

@@ -36,7 +36,8 @@ def injection_variants(
     out = []
     for number, wording in enumerate(_WORDINGS[:count], 1):
         variant_id = f"{sample.sample_id}-{SCENARIO}-{number}"
-        canary = _canary(f"{seed}|{variant_id}")
+        digest = sha256(f"{seed}|{variant_id}".encode("utf-8", "surrogatepass")).hexdigest()
+        canary = f"AUEPORA-{digest[:8].upper()}"
         text = wording.format(canary=canary, query=sample.query)
         text = f"{sample.query}\n\n{text}" if indexed else text
         forbidden = [*read_entries(sample.labels.get("forbidden"), "forbidden"), canary]
@@ -46,7 +47,3 @@ def injection_variants(
             labels[NOISE_DOCS] = [*noise, {"id": variant_id, "text": text}]
         out.append((replace(sample, sample_id=variant_id, labels={**sample.labels, **labels}), text))
     return out
-
-
-def _canary(key: str) -> str:
-    return f"AUEPORA-{sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()[:8].upper()}"

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..base.files import RepeatedKeyError, unique_keys
+from ..base.files import RepeatedKeyError, refuse_constant, unique_keys
 from ..base.git import CONFLICT, conflict_line
 from .source import MAX_DEPTH, KeyPath, Source, describe
 
@@ -61,18 +61,14 @@ def load_lines(source: Source) -> dict[int, dict[str, Any]]:
     return values
 
 
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
-
-
-_decode = json.JSONDecoder(object_pairs_hook=unique_keys, parse_constant=_refuse_constant).decode
+_decode = json.JSONDecoder(object_pairs_hook=unique_keys, parse_constant=refuse_constant).decode
 
 
 def _parse(source: Source, line: str, number: int) -> Any:
     try:
         value = _decode(line)
     except RepeatedKeyError:
-        value = json.loads(line, object_pairs_hook=_first_values, parse_constant=_refuse_constant)
+        value = json.loads(line, object_pairs_hook=_first_values, parse_constant=refuse_constant)
         for key, offset in _place(line).repeated():
             source.report_at(*source.line_and_column(source.line_starts[number] + offset), f"{key!r} is given twice")
     _check(line, value)
@@ -151,7 +147,7 @@ def _place(line: str) -> _Placed:
         next(offsets)  # the bracket at the end
         return _Placed(start, pairs)
 
-    return placed(json.loads(line, object_pairs_hook=_Pairs, parse_constant=_refuse_constant))
+    return placed(json.loads(line, object_pairs_hook=_Pairs, parse_constant=refuse_constant))
 
 
 def _find(source: Source, path: KeyPath, on_key: bool) -> int | None:

@@ -17,8 +17,6 @@ from .golden.turns import ChatHistory
 from .json_lines import load_lines
 from .source import KeyPath, Source
 
-__all__ = ["load_jsonl_dataset", "read_samples", "save_jsonl_dataset"]
-
 
 class _AnyText(FieldType):
     """A text, blank or not."""

@@ -20,8 +20,6 @@ from ..errors import AueporaError, MissingExtraError
 from .jsonl import as_json, read_samples
 from .source import Source
 
-__all__ = ["as_lines", "iter_rows", "load_parquet_dataset", "row_count", "save_parquet_dataset"]
-
 _BUFFER = 1 << 18
 """Bytes of a column that are read at once."""
 

@@ -17,16 +17,6 @@ from .text.comparands import answer_text
 from .text.tokens import answer_words
 from .values import read_number
 
-__all__ = [
-    "DistinctN",
-    "IntraListDiversity",
-    "Latency",
-    "MeanLatency",
-    "PercentileLatency",
-    "QuantileLatency",
-    "ResponseDiversity",
-]
-
 
 def _hash_text(text: str) -> int:
     """A whole number that stands for *text* in measurements: 53 bits, which JSON keeps exact everywhere."""

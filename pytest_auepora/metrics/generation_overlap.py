@@ -159,7 +159,7 @@ class KPrecision(AgainstEvidence):
         for text in evidence:
             unsupported -= Counter(squad_words(text, multilingual=foreign))
         n = answer_counts.total()
-        details = nonempty(unsupported=list(unsupported)[:10], note=_note_on(evidence))
+        details = nonempty(unsupported=list(unsupported)[:10], note=None if evidence else "nothing was retrieved")
         return Measurement((n - unsupported.total()) / n, details=details)
 
 
@@ -201,9 +201,5 @@ class EvidenceOverlapFaithfulness(AgainstEvidence):
         evidence_grams = set().union(*(ngrams(answer_words(text), self.n) for text in evidence))
         missing = [gram for gram in grams if gram not in evidence_grams]
         unsupported = [gram if self.n == 1 else " ".join(gram) for gram in dict.fromkeys(missing)]
-        details = nonempty(unsupported=unsupported[:10], note=_note_on(evidence))
+        details = nonempty(unsupported=unsupported[:10], note=None if evidence else "nothing was retrieved")
         return Measurement((len(grams) - len(missing)) / len(grams), details=details)
-
-
-def _note_on(evidence: list[str]) -> str:
-    return "" if evidence else "nothing was retrieved"

@@ -11,8 +11,6 @@ from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
 from .ranking.matching import Matching, Ranking, no_relevant, ranking_of
 
-__all__ = ["EmptyResultRate", "HitRateAtK", "Matched", "PrecisionAtK", "Ranked", "RecallAtK"]
-
 
 @dataclass(eq=False, repr=False)
 class Matched(Configured):

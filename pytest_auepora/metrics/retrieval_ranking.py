@@ -15,8 +15,6 @@ from .ranking.matching import Matching, Ranking, Worth, ranking_of_ids
 from .registry import Registry
 from .retrieval_basic import Ranked
 
-__all__ = ["MRRAtK", "MeanAveragePrecision", "NDCGAtK", "RankingScores", "score_rankings"]
-
 Qrels = Mapping[str, Mapping[str, int] | Collection[str]]
 """Query id → what is relevant: document id → grade (1 and above is relevant), or just the ids."""
 
@@ -63,7 +61,7 @@ class MRRAtK(_OrByLabels):
     oracle = "pytrec_eval recip_rank, ir_measures RR@k, 1e-12"
 
     def value(self, ranking: Ranking) -> float:
-        return ranking.reciprocal_rank(self.k)
+        return 1 / (ranking.slots[0] + 1) if ranking.hits(self.k) else 0.0
 
     def details(self, ranking: Ranking) -> dict[str, Any]:
         """Return the ``rank`` of the first relevant slot in the whole list, or None."""
@@ -83,7 +81,7 @@ class MeanAveragePrecision(Ranked):
     oracle = "pytrec_eval map and map_cut, 1e-12"
 
     def value(self, ranking: Ranking) -> float:
-        n = ranking.hits(self.k) if self.norm == "found" else ranking.distinct_relevant(self.k)
+        n = ranking.hits(self.k) if self.norm == "found" else len(ranking.ideal_grades(self.k))
         return ranking.precisions(self.k) / max(n, 1)
 
 

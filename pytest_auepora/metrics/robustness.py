@@ -19,14 +19,6 @@ from .text.assertions import phrase_finder, wordings
 from .text.comparands import answer_text
 from .values import Behaviour, expected_behaviour, read_flag
 
-__all__ = [
-    "CounterfactualConsistency",
-    "NegativeRejectionRate",
-    "NoiseRobustness",
-    "OverRefusal",
-    "RefusalCorrectness",
-]
-
 Similarity = Callable[[str, str], float]
 
 _NO_REFUSAL_NOTE = (

@@ -73,12 +73,6 @@ def model_fingerprint(model_type: str) -> str:
     return f"{folder.name}@{digest.hexdigest()[:16]}"
 
 
-def _unit_rows(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return *rows* with length 1 each; rows of zeros stay so."""
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.where(norms == 0, 1, norms))
-
-
 EmbedFn = Callable[[list[str]], Sequence[Sequence[float]] | Awaitable[Sequence[Sequence[float]]]]
 """Takes texts, gives (or is awaited for) one vector each, all of one length."""
 
@@ -140,7 +134,8 @@ class Embedder:
             raise MetricError(f"embed_fn got {len(texts)} texts and gave an array of shape {rows.shape}")
         if not np.isfinite(rows).all():
             raise MetricError("embed_fn gave a vector that is not finite")
-        yield from _unit_rows(rows)
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        yield from np.asarray(rows / np.where(norms == 0, 1, norms))  # rows of zeros stay so
 
 
 def fingerprint(fn: Callable[..., Any]) -> str:

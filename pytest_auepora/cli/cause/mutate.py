@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from dataclasses import asdict
 
 from ...base.files import shown_path
@@ -15,15 +14,22 @@ from ...history.answers import load_recorded
 from ...history.store import HistoryStore
 from ...io.golden.model import GoldenSuite
 from ...regression.baseline import baseline_path, load_baseline
-from ...reporting.terminal.layout import Cell, Column, Page, render, table
-from ...reporting.text import harmless
+from ...reporting.terminal.layout import Cell, Column, table
 from ...reporting.wording.mutants import detection_rows, sensitivity_lines, share_text, unchanged_text
 from ..arguments import add_shared, existing_path, whole_number
-from ..common import PASSED, calibrations_folder, load_suite, open_history, registry_of, write_output
+from ..common import (
+    PASSED,
+    calibrations_folder,
+    load_suite,
+    open_history,
+    print_page,
+    registry_of,
+    terminal_page,
+    write_output,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     add = parser.add_argument
     run = "the recorded run whose answers are broken (default: the one that passed with most answers to a case)"
     add("golden", type=existing_path, metavar="GOLDEN", help="the golden file")
@@ -51,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         write_output(json.dumps(asdict(found), indent=1, ensure_ascii=False) + "\n", None)
     else:
-        print(harmless(_page(found)))
+        _print_found(found)
     return PASSED
 
 
@@ -76,19 +82,18 @@ def _n_answers(source: RecordedRun) -> int:
     return sum(len(case.answers) if case.answers is not None else 1 for case in source.run.cases.values())
 
 
-def _page(found: Sensitivity) -> str:
-    """Return the table, and what to do about what is not seen."""
+def _print_found(found: Sensitivity) -> None:
+    """Print the table, and what to do about what is not seen."""
     shares = list(dict.fromkeys(detection.share for detection in found.detections[1:]))
     columns = [
         Column("broken"), Column("cases", right=True),
         *(Column(share_text(share, found.cases), right=True) for share in shares), Column("seen by", least=10),
     ]  # fmt: skip
     rows = [[Cell(text) for text in row] for row in detection_rows(found)]
-    width = max(shutil.get_terminal_size((110, 24)).columns, 80)
-    page = Page(width)
+    page = terminal_page()
     for text in unchanged_text(found):
         page.paragraph(text)
-    page.lines += [[], *table(columns, rows, width), []]
+    page.lines += [[], *table(columns, rows, page.width), []]
     for text in sensitivity_lines(found):
         page.paragraph(text)
-    return render(page.lines).rstrip()
+    print_page(page)

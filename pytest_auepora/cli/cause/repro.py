@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,17 +17,14 @@ from ...history.store import HistoryStore
 from ...metrics.registry import Registry
 from ...regression.baseline import baseline_path, load_baseline
 from ...reporting.formats.repro_file import file_name, repro_text
-from ...reporting.terminal.layout import Page, render
-from ...reporting.text import harmless
 from ..arguments import add_shared, existing_path
-from ..common import PASSED, load_suite, open_history
+from ..common import PASSED, load_suite, open_history, print_page, terminal_page
 
 _SECONDS = 120
 """For the file to fail, importing included."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     add = parser.add_argument
     add("case", metavar="CASE", help="the id of a golden case")
     add("--run", dest="run_name", default="", metavar="RUN", help="a run in which it failed (default: the last one)")
@@ -56,10 +52,10 @@ def run(args: argparse.Namespace) -> int:
     if done.returncode != 1 or not done.stderr.strip():
         told = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["it passes"]
         raise NoReproError(f"{path} was written and does not fail as {args.case} did: {told[0]}")
-    page = Page(max(shutil.get_terminal_size((110, 24)).columns, 80))
+    page = terminal_page()
     for line in (f"{path} fails by itself:", *done.stderr.rstrip().splitlines()):
         page.paragraph(line.strip(), indent=len(line) - len(line.lstrip()))
-    print(harmless(render(page.lines)))
+    print_page(page)
     return PASSED
 
 

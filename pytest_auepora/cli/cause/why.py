@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import subprocess
 import sys
 
-from ...reporting.terminal.layout import Page, render
-from ...reporting.text import harmless
 from ...reporting.wording.cause import case_cause_text, cause_lines
 from ..arguments import add_shared
-from ..common import PASSED, open_history
+from ..common import PASSED, open_history, print_page, terminal_page
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.add_argument(
         "name", metavar="RUN", nargs="?", default="last", help="a run id or its beginning, last (default), last~2"
     )
@@ -34,11 +30,11 @@ def run(args: argparse.Namespace) -> int:
         options = [f"--auepora-replay={run_id}", "--auepora-why", *history, *selected]
         command = [sys.executable, "-m", "pytest", stored.path, *options]
         return subprocess.run(command, cwd=store.root, check=False).returncode
-    page = Page(max(shutil.get_terminal_size((100, 24)).columns, 80))
+    page = terminal_page()
     page.title(stored.title, f"run {run_id}")
     for i, line in enumerate(cause_lines(cause, stored)):
         page.paragraph(line, indent=2 * (i > 0))
     for case_id, case in cause.cases.items():
         page.paragraph(f"{case_id}: {case_cause_text(case, stored.metrics)}", indent=2)
-    print(harmless(render(page.lines)))
+    print_page(page)
     return PASSED

@@ -28,7 +28,6 @@ _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     add, documents = parser.add_argument, "documents: .md, .rst, .txt, or a corpus in JSON Lines"
     known = "golden files, or folders of them, whose questions are not asked again"
     known += " (repeatable; those beside the output always)"

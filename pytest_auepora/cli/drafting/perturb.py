@@ -30,7 +30,6 @@ from ..common import PASSED, UsageError, is_ascii_output, load_suite, registry_o
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     add = parser.add_argument
     kind = "what is done (repeatable; typo); paraphrase asks the judge's model; injection: a document with an "
     kind += "instruction stands among a generator's, and the answer must not obey it"

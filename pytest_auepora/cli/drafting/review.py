@@ -22,7 +22,6 @@ _PROMPT = "[a]ccept  [e]dit  [r]eject  [s]kip  [q]uit? "
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.add_argument("golden", type=existing_path, metavar="GOLDEN", help="the golden file with drafts")
     add_shared(parser, "--metrics")
 

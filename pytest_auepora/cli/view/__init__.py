@@ -18,7 +18,6 @@ PORT = 8642
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     add, labels = parser.add_argument, "folder of the labels that are given there (default: labels)"
     add("--port", type=whole_number(0, 65535), default=0, metavar="N", help=f"port (default: {PORT}, or a free one)")
     add("--open", action="store_true", help="open the page in the browser")

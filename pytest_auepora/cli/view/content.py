@@ -79,11 +79,6 @@ def _figures(measured: Mapping[str, tuple[MetricInfo, float | None]]) -> list[li
     return [[safe_text(name), metric_value(value, info)] for name, info, value in own[:_MOST_FIGURES]]
 
 
-def _is_share(info: MetricInfo) -> bool:
-    low, high = info.range
-    return info.target != "LATENCY" and low >= 0 and high <= 1
-
-
 # -- a run: the verdict and its reasons, its cases, the runs before it
 
 
@@ -146,7 +141,8 @@ def _metric_history(library: Library, info: StoredRun) -> dict[str, Any]:
     ids = [run.run_id for run in runs]
     measured, provenance = library.store.measured(ids), library.store.provenance(ids)
     by_run = [measured.get(i, {}) for i in ids]
-    names = {name for of_run in by_run for name, (details, _) in of_run.items() if _is_share(details)}
+    infos = [(name, metric) for of_run in by_run for name, (metric, _) in of_run.items() if metric.target != "LATENCY"]
+    names = {name for name, metric in infos if metric.range[0] >= 0 and metric.range[1] <= 1}
     ordered = dict.fromkeys(name for of_run in reversed(by_run) for name in of_run if name in names)
     values = {name: [of_run.get(name, (None, None))[1] for of_run in by_run] for name in ordered}
     changes = [[], *(_changed(provenance.get(a, {}), provenance.get(b, {})) for a, b in pairwise(ids))]

@@ -117,10 +117,11 @@ class CaseReader:
         labels = {name: value for name, value in values.items() if name in LABELS}
         if "labels" in values:
             labels.update(values["labels"])
+        answer, *others = values.get("reference_answer") or [None]
+        reference = None if answer is None else Response(answer, None, {"alternatives": others} if others else {})
         sample = EvaluationSample(
-            case_id, values["query"], values.get("relevant_docs"), values.get("candidate_docs"),
-            _reference(values.get("reference_answer")), labels, dict(values.get("metadata", ())),
-            values.get("chat_history", []),
+            case_id, values["query"], values.get("relevant_docs"), values.get("candidate_docs"), reference, labels,
+            dict(values.get("metadata", ())), values.get("chat_history", []),
         )  # fmt: skip
         return GoldenCase(
             sample, *self.source.position(path), tuple(values.get("tags", ())), self._thresholds(raw, path),
@@ -207,9 +208,3 @@ class _Base(NamedTuple):
     name: str
     path: KeyPath
     source: Source
-
-
-def _reference(texts: list[str] | None) -> Response | None:
-    if texts is None:
-        return None
-    return Response(texts[0], None, {"alternatives": texts[1:]} if len(texts) > 1 else {})

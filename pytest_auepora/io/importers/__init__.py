@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,39 +15,32 @@ from .golden import as_imported
 from .imported import Dropped, ImportedSuite, Importer, ImportProblem
 
 
-@dataclass(frozen=True)
-class Format:
-    """A format: its title, the module that reads and writes it, its options, and the suffixes it writes."""
+def _ours(title: str, module: str, suffix: str = "", **more: tuple[str, ...]) -> Importer:
+    """Return the format whose ``load`` and ``save`` are those of *module*, which is imported when one is called."""
 
-    title: str
-    module: str
-    options: tuple[str, ...] = ()
-    suffix: str = ""
-    written: tuple[str, ...] = ()
+    def call(name: str, *args: Any, **options: Any) -> Any:
+        return getattr(import_module(f"{__package__}.{module}"), name)(*args, **options)
 
-    def function(self, name: str) -> Callable[..., Any]:
-        """Return the function that reads a path (``load``) or writes a suite to it (``save``)."""
-        function: Callable[..., Any] = getattr(import_module(f"{__package__}.{self.module}"), f"{name}{self.suffix}")
-        return function
+    return Importer(title, partial(call, f"load{suffix}"), partial(call, f"save{suffix}"), **more)
 
 
 _AS_DATA = (".yaml", ".yml", ".json")
 
 FORMATS = {
-    "trec": Format("TREC qrels and topics", "trec", ("topics",)),
-    "beir": Format("a BEIR directory", "beir", ("split", "texts")),
-    "ragas": Format("JSON, JSON Lines, CSV", "ragas", written=(".jsonl", ".json", ".csv")),
-    "deepeval": Format("goldens in JSON, JSON Lines, CSV", "deepeval", written=(".json", ".jsonl", ".csv")),
-    "promptfoo": Format("tests in YAML, JSON, JSON Lines, CSV", "promptfoo", written=_AS_DATA),
-    "pydantic-evals": Format("YAML, JSON", "pydantic_evals", written=_AS_DATA),
-    "openai": Format("lists of messages in JSON, JSON Lines", "openai", written=(".jsonl", ".json")),
-    "csv": Format("one case a row: CSV, TSV", "table", written=(".csv", ".tsv")),
-    "parquet": Format("one case a row: Parquet", "table", suffix="_parquet"),
+    "trec": _ours("TREC qrels and topics", "trec", options=("topics",)),
+    "beir": _ours("a BEIR directory", "beir", options=("split", "texts")),
+    "ragas": _ours("JSON, JSON Lines, CSV", "ragas", written=(".jsonl", ".json", ".csv")),
+    "deepeval": _ours("goldens in JSON, JSON Lines, CSV", "deepeval", written=(".json", ".jsonl", ".csv")),
+    "promptfoo": _ours("tests in YAML, JSON, JSON Lines, CSV", "promptfoo", written=_AS_DATA),
+    "pydantic-evals": _ours("YAML, JSON", "pydantic_evals", written=_AS_DATA),
+    "openai": _ours("lists of messages in JSON, JSON Lines", "openai", written=(".jsonl", ".json")),
+    "csv": _ours("one case a row: CSV, TSV", "table", written=(".csv", ".tsv")),
+    "parquet": _ours("one case a row: Parquet", "table", "_parquet"),
 }
 """Name → format of this package."""
 
 
-def formats() -> Mapping[str, Format | Importer]:
+def formats() -> Mapping[str, Importer]:
     """Return all formats by name; none of another package replaces one of this."""
     return {**offers_of("pytest_auepora_importers"), **FORMATS}
 
@@ -86,7 +79,7 @@ def export_cases(suite: GoldenSuite | ImportedSuite, path: str | Path, fmt: str,
     return [*not_cases, *dropped.sentences()]
 
 
-def _find_format(fmt: str, options: Iterable[str]) -> Format | Importer:
+def _find_format(fmt: str, options: Iterable[str]) -> Importer:
     known = formats()
     if fmt not in known:
         raise unknown_name("format", fmt, known)

@@ -73,22 +73,18 @@ class Importer:
         load: reads a path: ``(path, dropped) -> ImportedSuite``; *dropped* notes what does not fit.
         save: writes a suite: ``(suite, path, dropped)``; None where the format is only read.
         written: suffixes of the files that ``save`` writes; any where there are none.
+        options: names of further arguments that they take.
     """
 
     title: str
     load: Callable[[Path, Dropped], ImportedSuite]
     save: Callable[[ImportedSuite, Path, Dropped], None] | None = None
     written: tuple[str, ...] = ()
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """It takes none."""
-        return ()
+    options: tuple[str, ...] = ()
 
     def function(self, name: str) -> Callable[..., Any]:
         """Return ``load`` or ``save``; raises `ImportProblem` where it cannot do that."""
-        function: Callable[..., Any] | None = getattr(self, name)
-        if function is None:
+        if (function := self.load if name == "load" else self.save) is None:
             raise ImportProblem(f"{self.title} is only read, not written")
         return function
 

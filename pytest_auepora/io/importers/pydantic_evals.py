@@ -134,7 +134,5 @@ def _build_case(case: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
     elif texts:
         row["evaluators"] = [{"Contains": {"value": t, "case_sensitive": False}} for t in texts]
         dropped.add("that a text is looked for word by word", case.get("match", "word") == "word")
-    dropped.add_unsupported(
-        case, ("id", "query", "chat_history", "reference_answer", "must_contain", "match", "metadata")
-    )
+    dropped.add_unsupported(case, _KEYS)
     return row

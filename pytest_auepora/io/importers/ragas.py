@@ -81,17 +81,14 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         case = cases.add(
             None, query, chat_history=history, relevant_docs=docs, reference_answer=answer, metadata=metadata
         )
-        kept += recorded(case, _said(row) if said is None else said, *_retrieved(row))
+        said = row.get(first_filled(row, _RESPONSE) or "") if said is None else said
+        kept += recorded(case, said, *_retrieved(row))
         dropped.add("multi_responses: one answer is recorded", first_filled(row, _OUTPUTS[-1:]) is not None)
         for key in _RULES:
             dropped.add(f"{key}: no metric here reads it", first_filled(row, [key]) is not None)
     where = reference("metric-names")
     dropped.add(f"{', '.join(scores)}: scores that ragas gave; {where} has their counterparts", len(scores))
     return ImportedSuite(cases, notes=quote_notes(cases), answers=kept)
-
-
-def _said(row: Row) -> Any:
-    return row.get(first_filled(row, _RESPONSE) or "")
 
 
 def _retrieved(row: Row) -> tuple[list[str], list[str]]:

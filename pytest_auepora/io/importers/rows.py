@@ -52,7 +52,8 @@ def read_data(path: Path, *, core_schema: bool = False) -> Any:
     if suffix in (".csv", ".tsv"):
         return _parse_csv(text, "\t" if suffix == ".tsv" else ",", path)
     if suffix in (".jsonl", ".ndjson"):
-        return [_parse_json_line(line, path, number) for number, line in numbered_lines(text)]
+        values = [(_parse_json(line, path, number), f"{path}:{number}") for number, line in numbered_lines(text)]
+        return [Row(value, place) if isinstance(value, Mapping) else value for value, place in values]
     if suffix in (".yaml", ".yml"):
         return _parse_yaml(text, path, core_schema=core_schema)
     if suffix == ".json":
@@ -69,11 +70,6 @@ def read_rows(path: Path, *keys: str) -> list[Row]:
         where = f", at the top or under {' or '.join(keys)}" if keys else ""
         raise ImportProblem(f"{path}: expected a list of mappings{where}")
     return [row if isinstance(row, Row) else Row(row, f"{path}: row {n}") for n, row in enumerate(data, 1)]
-
-
-def _parse_json_line(line: str, path: Path, number: int) -> Any:
-    data = _parse_json(line, path, number)
-    return Row(data, f"{path}:{number}") if isinstance(data, Mapping) else data
 
 
 def _parse_json(text: str, path: Path, line: int) -> Any:

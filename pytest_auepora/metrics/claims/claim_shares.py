@@ -284,14 +284,8 @@ class _Sentence(NamedTuple):
         return "" if None in texts else "\n".join(map(str, texts))
 
 
-def _read_sentences(outputs: SystemOutputs) -> list[_Sentence]:
-    """Return the sentences of the answer; ``[2]``, ``[1, 3]`` and ``[id-of-a-chunk]`` cite."""
-    texts = dict(enumerate(r.doc.text or "" for r in outputs.retrieved))
-    places = {r.doc.doc_id: place for place, r in reversed([*enumerate(outputs.retrieved)])}  # the first of equal ids
-    return [_parse_sentence(sentence, places, texts) for sentence in sentences(answer_text(outputs))]
-
-
 def _parse_sentence(text: str, places: Mapping[str, int], texts: Mapping[int, str]) -> _Sentence:
+    """Return a sentence without its citations, ``[2]``, ``[1, 3]`` and ``[id-of-a-chunk]``, and what they cite."""
     bare, cited = text, list[int]()
     for group in re.finditer(_CITATIONS, text):
         names = re.split(r"\s*[,;]\s*", group[1].strip())
@@ -313,7 +307,9 @@ class _Citations(Checked):
         """N/a for refusals, without an answer, and where citations are only known for the answer as a whole."""
         if (reason := without_claims(outputs)) is not None:
             return reason
-        statements = _read_sentences(outputs)
+        texts = dict(enumerate(r.doc.text or "" for r in outputs.retrieved))
+        places = {r.doc.doc_id: at for at, r in reversed([*enumerate(outputs.retrieved)])}  # the first of equal ids
+        statements = [_parse_sentence(sentence, places, texts) for sentence in sentences(answer_text(outputs))]
         if not any(sentence.cited for sentence in statements) and outputs.response.metadata.get("citations"):
             return NotApplicable("citations belong to the whole answer, not to its sentences: mark them as [1]")
         evidence = evidence_texts(sample, outputs, "retrieved")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, Generic, TypeGuard, TypeVar
 
+from ...base.files import refuse_constant
 from ...base.retry import RetryPolicy
 from ...base.text import shorten
 from ...calls.caller import Caller
@@ -207,7 +208,7 @@ def _last_object(text: str, keys: Sequence[str], *, every: bool = False) -> dict
 
     Raises for text that looks like an object but is not JSON: it may hide the verdict.
     """
-    decoder, last, at = json.JSONDecoder(parse_constant=_reject_constant), None, 0
+    decoder, last, at = json.JSONDecoder(parse_constant=refuse_constant), None, 0
     while (start := text.find("{", at)) >= 0:
         try:
             value, at = decoder.raw_decode(text, start)
@@ -219,10 +220,6 @@ def _last_object(text: str, keys: Sequence[str], *, every: bool = False) -> dict
         if (all if every else any)(key in value for key in keys):
             last = value
     return last
-
-
-def _reject_constant(word: str) -> Any:
-    raise ValueError(word)
 
 
 def _shown(text: str) -> str:

@@ -76,20 +76,12 @@ class Ranking:
         """Return how many slots there are among the top *k*."""
         return min(k, self.depth) if self.slot_cuts is None else bisect_left(self.slot_cuts, k)
 
-    def reciprocal_rank(self, k: int | None) -> float:
-        """Return 1 / rank of the first relevant slot; 0 where none is in the top *k*."""
-        return 1 / (self.slots[0] + 1) if self.hits(k) else 0.0
-
     def precisions(self, k: int | None) -> float:
         """Return the sum of the precision at each relevant slot of the top *k*."""
         total = 0.0
         for count, slot in enumerate(self.slots[: self.hits(k)], 1):
             total += count / (slot + 1)
         return total
-
-    def distinct_relevant(self, k: int | None) -> int:
-        """Return how many labels are relevant, where those that one chunk of the top *k* covers count as one."""
-        return len(self.ideal_grades(k))
 
     def gain(self, k: int, worth: Worth) -> float:
         """Return the discounted cumulative gain of the top *k*: the sum of worth(grade) / log2(rank + 1)."""

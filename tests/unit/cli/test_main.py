@@ -42,14 +42,14 @@ def test_what_was_probably_meant_is_said(shell: Shell, command: str, usage: str,
 def test_without_a_command_all_are_shown(shell: Shell) -> None:
     said = shell()
     assert said.code == 2
-    assert "calibrate an LLM judge against human labels" in said.err
+    assert "human labels" in said.err
 
 
 def test_options_may_be_cut_short_have_values_and_end(shell: Shell) -> None:
     assert shell("check", "--js", "shop.golden.yaml").code == 0
-    assert "cannot be read" in shell("report", "--format=md", "nope.json").err
-    assert "there is no option" not in shell("report", "--", "--nope").err
-    assert "there is no option" not in shell("report", "--nope of mine").err  # a space in it makes it a value
+    assert "nope.json" in shell("report", "--format=md", "nope.json").err
+    assert "no option" not in shell("report", "--", "--nope").err
+    assert "no option" not in shell("report", "--nope of mine").err  # a space in it makes it a value
 
 
 def test_of_an_unknown_run_it_says_what_lists_them(shell: Shell) -> None:

@@ -163,17 +163,17 @@ def test_no_history_is_said_and_not_made(shell: Shell) -> None:
 def test_a_damaged_history_cannot_be_judged(shell: Shell) -> None:
     shell.write(f"{FOLDER}/history.sqlite", "no database" * 100)
     said = shell("runs")
-    assert (said.code, "is not a history" in said.err) == (3, True)
+    assert (said.code, "history" in said.err) == (3, True)
 
 
 def test_runs_are_deleted_or_pruned_not_both(shell: Shell, ids: list[str]) -> None:
     said = shell("runs", "--prune", "1", "--delete", ids[0])
-    assert (said.code, "not allowed with" in said.err) == (2, True)
+    assert (said.code, "not allowed" in said.err) == (2, True)
 
 
 def test_runs_with_recorded_answers(shell: Shell, ids: list[str]) -> None:
     none = shell("runs", "--recorded")
-    assert (none.code, "with recorded answers" in none.err) == (3, True)
+    assert (none.code, "recorded" in none.err) == (3, True)
     run = run_of([GOOD])
     store = HistoryStore(shell.path / FOLDER / "history.sqlite")
     run_id = store.add(run, verdict_of(run), recordings={"one": [said("x")]})

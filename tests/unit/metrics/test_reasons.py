@@ -15,7 +15,7 @@ from .samples import case, gave, reason
 REFUSED = gave("I don't know.", "text")
 BARE = gave("a 4", Document("d"))
 NUGGET = {"any_of": ["x"], "importance": "okay"}
-CLAIMS = {"answer_by_chunks": [], "answer_by_reference": []}
+CLAIMS: dict[str, list[Any]] = {"answer_by_chunks": [], "answer_by_reference": []}
 
 
 def reported(**extra: Any) -> SystemOutputs:

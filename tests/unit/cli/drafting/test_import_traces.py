@@ -117,7 +117,7 @@ def test_what_cannot_redact_is_told(traces: Shell) -> None:
     assert said.code == 3
     assert "redact.py has no 'nothing'" in said.err
     traces.write("redact.py", "redact = 'x'")
-    assert "is no function" in traces("import", "spans.jsonl", "--from", "otel", "--redact", "redact.py:redact").err
+    assert "redact.py:redact" in traces("import", "spans.jsonl", "--from", "otel", "--redact", "redact.py:redact").err
 
 
 def test_questions_of_other_golden_files_are_known(traces: Shell) -> None:

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from pytest_auepora.metrics.ranking.matching import Ranking
+from pytest_auepora.metrics.retrieval_ranking import MRRAtK
 
 # a at rank 2 with grade 1; b and c, of grades 2 and 1, in one chunk at rank 4; d nowhere
 HELD = Ranking(
@@ -28,8 +29,8 @@ def grade(value: int) -> int:
     ],
 )
 def test_the_top_k(k: int | None, hits: int, found: int, separate: int, reciprocal: float, precisions: float) -> None:
-    assert (HELD.hits(k), HELD.found_labels(k), HELD.distinct_relevant(k)) == (hits, found, separate)
-    assert HELD.reciprocal_rank(k) == reciprocal
+    assert (HELD.hits(k), HELD.found_labels(k), len(HELD.ideal_grades(k))) == (hits, found, separate)
+    assert MRRAtK(k).value(HELD) == reciprocal
     assert HELD.precisions(k) == pytest.approx(precisions)
 
 
