@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from .adapters.llamaindex import from_llamaindex
     from .api.evaluation import Evaluation, evaluate
     from .api.recorded import score_recorded
+    from .core.comparable_score import ComparableScore
     from .core.dataset import EvaluationDataset, InMemoryDataset
     from .core.metrics_base import Measurement, Metric, NotApplicable
     from .core.plan import EvaluationPlan
     from .core.rag_interface import Generator, RAGSystem, RAGSystemProtocol, Retriever, SimpleRAGSystem
-    from .core.run import CaseResult, ComparableScore, Run
+    from .core.run import CaseResult, Run
     from .core.runner import AueporaEvaluator
     from .core.types import (
         Document,
@@ -100,7 +101,8 @@ _MODULES = {
     "core.metrics_base": "Measurement Metric NotApplicable",
     "core.plan": "EvaluationPlan",
     "core.rag_interface": "Generator RAGSystem RAGSystemProtocol Retriever SimpleRAGSystem",
-    "core.run": "CaseResult ComparableScore Run",
+    "core.comparable_score": "ComparableScore",
+    "core.run": "CaseResult Run",
     "core.runner": "AueporaEvaluator",
     "core.types": "Document EvaluationSample MetricResult Response RetrievedDocument SystemOutputs TargetCategory",
     "errors": "AueporaError BaselineError GoldenFileError OutputShapeError",

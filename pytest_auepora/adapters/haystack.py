@@ -37,10 +37,12 @@ from ..errors import OutputShapeError, SystemShapeError
 from .documents import name_of_source
 from .haystack_given import DocumentGivers
 from .outputs import ANSWER_KEYS, NOTES, to_response
+from .pairs import Look
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
+from .signatures import name_of, provenance_of
 from .streams import FIRST_TOKEN, StreamedAnswer
-from .systems import Look, System, name_of, provenance_of
+from .systems import System
 
 _ROOT = "haystack"
 _LAST, _CALLBACK = "last_message", "streaming_callback"

@@ -37,10 +37,12 @@ from .langchain_given import (
 )
 from .langchain_inputs import INPUT_KEYS, chat_messages, input_maker
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, to_outputs
+from .pairs import Look
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
+from .signatures import name_of, provenance_of
 from .streams import FIRST_TOKEN
-from .systems import Look, System, name_of, provenance_of
+from .systems import System
 
 _ROOT = "langchain_core"
 

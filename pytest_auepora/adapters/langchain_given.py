@@ -21,8 +21,8 @@ from ..errors import NoGeneratorError
 from .documents import ID_SOURCE, to_retrieved
 from .outputs import DOCUMENT_KEYS
 from .own_documents import own_metadata
+from .pairs import Look
 from .shapes import is_instance_of
-from .systems import Look
 
 _ROOT = "langchain_core"
 

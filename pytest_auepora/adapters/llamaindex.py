@@ -27,10 +27,12 @@ from ..core.types import Document, EvaluationSample, Response, RetrievedDocument
 from ..errors import NoGeneratorError, OutputShapeError, SystemShapeError
 from .documents import name_of_source
 from .llamaindex_usage import listening
+from .pairs import Look, finish
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
+from .signatures import name_of, provenance_of
 from .streams import StreamedAnswer
-from .systems import Look, System, finish, name_of, provenance_of
+from .systems import System
 
 _ROOT = "llama_index"
 _EMPTY = "Empty Response"

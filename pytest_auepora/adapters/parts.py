@@ -17,7 +17,8 @@ from ..core.model_calls import USAGE
 from ..core.rag_interface import NOISE_DOCS, noise_of, with_noise
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import NoGeneratorError, NoRetrieverError
-from .systems import Generate, Looking, System, finish
+from .pairs import finish
+from .systems import Generate, Looking, System
 
 Serve = Callable[[EvaluationSample, Sequence[RetrievedDocument]], Any]
 """Returns what stands in the place of an answer made of these documents; None where the generator is asked."""

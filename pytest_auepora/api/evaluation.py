@@ -15,8 +15,9 @@ from ..adapters.parts import retriever_of
 from ..adapters.systems import System, as_system
 from ..base.text import names_words, unknown_name
 from ..calls.caller import Caller
+from ..core.comparable_score import ComparableScore
 from ..core.metrics_base import Metric
-from ..core.run import ComparableScore, Run
+from ..core.run import Run
 from ..errors import AueporaWarning, BaselineError
 from ..evaluation.case_flow import CaseFlow, FinishedCase
 from ..evaluation.further import FurtherAnswers, Steps, drive

@@ -173,7 +173,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_assertrepr_compare(op: str, left: Any, right: Any) -> list[str] | None:
     """Explain a failed comparison of a score; scores exist only where their module was imported."""
-    scores = sys.modules.get("pytest_auepora.core.run")
+    scores = sys.modules.get("pytest_auepora.core.comparable_score")
     if scores is None or not isinstance(left, scores.ComparableScore):
         return None
     from ..reporting.terminal.assertions import explain_score

@@ -12,7 +12,8 @@ import pytest
 
 from ..api.evaluation import Asking, Evaluation
 from ..base.text import did_you_mean, unknown_name
-from ..core.run import CaseResult, ComparableScore, MetricInfo
+from ..core.comparable_score import ComparableScore
+from ..core.run import CaseResult, MetricInfo
 from ..errors import AueporaError, AueporaWarning, BaselineError, GoldenFileError
 from ..evaluation.case_flow import FinishedCase
 from ..evaluation.case_result import Ended

@@ -31,7 +31,7 @@ def test_it(auepora):
 
 def test_na_never_compares(auepora):
     run = auepora.evaluate("shop.golden.yaml")
-    from pytest_auepora.core.run import ComparableScore
+    from pytest_auepora.core.comparable_score import ComparableScore
     with pytest.raises(NotMeasuredError, match="no reference"):
         ComparableScore("bleu", None, "no reference") >= 0.3
 """,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from ...core.run import CaseResult, ComparableScore, Run
+from ...core.comparable_score import ComparableScore
+from ...core.run import CaseResult, Run
 from ...regression.guards.gates import is_counted
 from ...regression.thresholds import Bound
 from ..diagnosis import cutoff

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import math
 
-from pytest_auepora.core.run import ComparableScore, Run
+from pytest_auepora.core.comparable_score import ComparableScore
+from pytest_auepora.core.run import Run
 from pytest_auepora.reporting.terminal.assertions import explain_score
 from pytest_auepora.reporting.text import text_width
 
