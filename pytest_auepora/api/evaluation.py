@@ -29,7 +29,8 @@ from ..evaluation.suite import blank_run, calibrations_of, find_baseline, run_su
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.registry import Registry
-from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor
+from ..regression.baseline import Baseline
+from ..regression.baseline_file import Anchor, baseline_path, load_anchor
 from ..regression.cause import Cause
 from ..regression.guards.calibration import standing_of
 from ..regression.guards.case_trial import Confirmed

@@ -9,7 +9,8 @@ from pathlib import Path
 from ..base.files import read_text, write_atomically
 from ..base.text import names_words
 from ..errors import BaselineError
-from ..regression.baseline import Baseline, parse_baseline
+from ..regression.baseline import Baseline
+from ..regression.baseline_file import parse_baseline
 from ..regression.merge_baselines import Merged, merge_baselines
 from ..reporting.numbers import plural
 from ..reporting.text import harmless

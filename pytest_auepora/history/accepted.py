@@ -26,7 +26,8 @@ from ..errors import HistoryError
 from ..evaluation.answer_codec import Loss, RecordedOutputs
 from ..evaluation.shown_outputs import cap_shown, source_key
 from ..metrics.ranking.gold import span_of
-from ..regression.baseline import Baseline, BaselineCase, read_baseline
+from ..regression.baseline import Baseline, BaselineCase
+from ..regression.baseline_file import read_baseline
 from .compare import as_run
 from .settings import journal_folder, project_place, project_root
 

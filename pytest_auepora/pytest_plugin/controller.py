@@ -25,7 +25,8 @@ from ..core.run import Run, run_title
 from ..errors import BaselineError, HistoryError
 from ..io.golden.names import SUITE_ITEM
 from ..regression.accept import Acceptance, Accepted, accept
-from ..regression.baseline import GIT_COMMIT, anchor_path, read_baseline
+from ..regression.baseline import GIT_COMMIT
+from ..regression.baseline_file import anchor_path, read_baseline
 from ..regression.cause import Cause, Refusal
 from ..regression.outcomes import BaselineNote, GateKind, GateOutcome, Note
 from ..regression.verdict import Verdict, judge

@@ -18,7 +18,8 @@ from ..errors import AueporaError, BaselineError, GoldenFileError, HistoryError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..io.golden.names import disk_name
-from ..regression.baseline import Anchor, Baseline, baseline_path, load_anchor, read_baseline
+from ..regression.baseline import Baseline
+from ..regression.baseline_file import Anchor, baseline_path, load_anchor, read_baseline
 from ..regression.guards.case_trial import Confirmed
 from ..regression.outcomes import Advisory, BaselineNote, Note
 from ..regression.policy import CLUSTERS_FOR_STATISTICS

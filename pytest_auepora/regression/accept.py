@@ -16,15 +16,8 @@ from ..base.git import conflict_line, our_side
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo, Run
 from ..errors import BaselineError
-from .baseline import (
-    Baseline,
-    BaselineCase,
-    BaselineMetric,
-    load_baseline,
-    lock_baseline,
-    metric_key,
-    parse_baseline,
-)
+from .baseline import Baseline, BaselineCase, BaselineMetric, metric_key
+from .baseline_file import load_baseline, lock_baseline, parse_baseline
 from .checks import accepted_checks, case_rules
 from .compare import CaseComparison, Comparison, compare, provenance_changes
 from .guards.suite_guard import judge_comparison, note_shares

@@ -17,7 +17,8 @@ from ..base.records import Record
 from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..core.scoring import Aggregate, aggregate
-from .baseline import Anchor, Baseline
+from .baseline import Baseline
+from .baseline_file import Anchor
 from .cause import Cause
 from .compare import CaseComparison, Comparison, Incomparable, compare
 from .guards.calibration import judge_outcomes, make_advisory, standing_of

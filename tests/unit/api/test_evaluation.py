@@ -13,7 +13,7 @@ from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCat
 from pytest_auepora.errors import UnknownNameError
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.regression.baseline import baseline_path
+from pytest_auepora.regression.baseline_file import baseline_path
 
 GOLDEN = "suite: shop\nmetrics: [token_f1]\ncases:\n" + "".join(
     f"- {{id: c{i}, query: Question {i}, reference_answer: within thirty days of purchase}}\n" for i in range(12)

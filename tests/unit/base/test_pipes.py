@@ -21,7 +21,7 @@ from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.importers import import_cases
 from pytest_auepora.metrics.judge.client import ReplyCache
 from pytest_auepora.metrics.judge.settings import load_settings
-from pytest_auepora.regression.baseline import read_baseline
+from pytest_auepora.regression.baseline_file import read_baseline
 from pytest_auepora.regression.guards.calibration import load_calibration
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")

@@ -10,7 +10,8 @@ import pytest
 from pytest_auepora.base.git import git
 from pytest_auepora.cli.main import main
 from pytest_auepora.errors import AueporaError
-from pytest_auepora.regression.baseline import Baseline, BaselineCase, BaselineMetric, read_baseline
+from pytest_auepora.regression.baseline import Baseline, BaselineCase, BaselineMetric
+from pytest_auepora.regression.baseline_file import read_baseline
 
 FILE = "shop.json"
 

@@ -12,7 +12,8 @@ from pytest_auepora.core.run import Run
 from pytest_auepora.errors import NotComparableError
 from pytest_auepora.history.compare import ComparisonKind, QueryNote, as_baseline, as_run, compare
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.regression.baseline import BaselineMetric, parse_baseline
+from pytest_auepora.regression.baseline import BaselineMetric
+from pytest_auepora.regression.baseline_file import parse_baseline
 from pytest_auepora.regression.compare import Change
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.reporting.formats.comparison_report import comparison_json

@@ -17,7 +17,8 @@ from pytest_auepora.labels.corpus import Chunk, corpus_of
 from pytest_auepora.labels.repair import plan_new_ids
 from pytest_auepora.metrics.ranking.matching import ranks_of_relevant
 from pytest_auepora.metrics.retrieval_basic import RecallAtK
-from pytest_auepora.regression.baseline import Baseline, BaselineCase, match_of, parse_baseline
+from pytest_auepora.regression.baseline import Baseline, BaselineCase, match_of
+from pytest_auepora.regression.baseline_file import parse_baseline
 from pytest_auepora.regression.compare import compare_case
 
 ONE = "A refund can be asked for within 30 days of purchase."

@@ -12,7 +12,8 @@ from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.labels.check import CheckedLabel, check_case
 from pytest_auepora.labels.corpus import Chunk, corpus_of
 from pytest_auepora.labels.repair import Repaired, baselines_of, repair
-from pytest_auepora.regression.baseline import Baseline, BaselineCase, load_baseline
+from pytest_auepora.regression.baseline import Baseline, BaselineCase
+from pytest_auepora.regression.baseline_file import load_baseline
 
 ONE = "A refund can be asked for within 30 days of purchase."
 TWO = "Gift cards are final and cannot be returned at all."

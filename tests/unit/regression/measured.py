@@ -10,7 +10,8 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import score_of
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.regression.accept import Acceptance, merge
-from pytest_auepora.regression.baseline import Baseline, parse_baseline
+from pytest_auepora.regression.baseline import Baseline
+from pytest_auepora.regression.baseline_file import parse_baseline
 from pytest_auepora.regression.outcomes import GateOutcome
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge

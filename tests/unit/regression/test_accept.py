@@ -12,7 +12,7 @@ import pytest
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import BaselineError
 from pytest_auepora.regression.accept import Acceptance, Falls, accept, merge
-from pytest_auepora.regression.baseline import load_baseline
+from pytest_auepora.regression.baseline_file import load_baseline
 
 from .runs import accepted, case, run
 

@@ -12,7 +12,8 @@ from pytest_auepora.core.metrics_base import Measurement, Metric, NotApplicable
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs
-from pytest_auepora.regression.baseline import MAX_DATA, BaselineCase, parse_baseline
+from pytest_auepora.regression.baseline import MAX_DATA, BaselineCase
+from pytest_auepora.regression.baseline_file import parse_baseline
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
 

@@ -11,7 +11,8 @@ from pytest_auepora.core.case_texts import CaseTexts
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.evaluation.case_flow import merge_repeats
 from pytest_auepora.history.compare import as_baseline, as_run
-from pytest_auepora.regression.baseline import Baseline, parse_baseline
+from pytest_auepora.regression.baseline import Baseline
+from pytest_auepora.regression.baseline_file import parse_baseline
 from pytest_auepora.regression.checks import CaseRules
 from pytest_auepora.regression.guards.steadiness import as_shown, note_worst
 from pytest_auepora.regression.policy import RegressionPolicy

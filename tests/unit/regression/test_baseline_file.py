@@ -17,7 +17,7 @@ from pytest_auepora.errors import BaselineError, NotWrittenError
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.regression.baseline import baseline_path, load_baseline, lock_baseline, parse_baseline
+from pytest_auepora.regression.baseline_file import baseline_path, load_baseline, lock_baseline, parse_baseline
 from pytest_auepora.regression.verdict import judge
 from tests.mutations import damaged, mutated, tries
 
@@ -61,7 +61,7 @@ def test_an_unwritable_baseline_is_a_baseline_error(tmp_path: Path, monkeypatch:
         accept(tmp_path / "folder.json", run(case("a", mrr=1.0)), Acceptance({"all"}))
 
     path = tmp_path / "suite.json"
-    monkeypatch.setattr("pytest_auepora.regression.baseline.locked", lambda p: locked(p, 0))
+    monkeypatch.setattr("pytest_auepora.regression.baseline_file.locked", lambda p: locked(p, 0))
     with lock_baseline(path), pytest.raises(BaselineError, match="another run has been writing it") as caught:
         accept(path, run(case("a", mrr=1.0)), Acceptance({"all"}))
     assert isinstance(caught.value.__cause__, NotWrittenError)
