@@ -18,7 +18,7 @@ from ..metrics.judge.usage import metered
 from ..regression.guards.calibration import CalibrationError, Estimate, calibration_path, load_calibration
 from ..reporting.numbers import plural
 from ..reporting.terminal.layout import Cell, Page, render
-from ..reporting.wording.notes import usage_text
+from ..reporting.wording.spending import usage_text
 from .arguments import add_shared, existing_path
 from .common import (
     FAILED,

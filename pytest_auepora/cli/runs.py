@@ -15,7 +15,7 @@ from ..history.tables import StoredRun
 from ..reporting.numbers import plural, score
 from ..reporting.terminal.layout import Cell, Column, render, table
 from ..reporting.text import harmless
-from ..reporting.wording.notes import cost_text
+from ..reporting.wording.spending import cost_text
 from .arguments import add_shared, whole_number
 from .common import PASSED, UNJUDGED, open_history, terminal_page
 

@@ -170,6 +170,11 @@ def quote(text: Any) -> str:
     return f"'{shortened(str(text))}'"
 
 
+def cases_words(ids: Sequence[str]) -> str:
+    """Return the id of a case, or how many they are with the first two."""
+    return f"{len(ids)} cases ({names_words(ids, 2)})" if len(ids) > 1 else ids[0]
+
+
 def shortened(text: str, most: int = 60) -> str:
     """Return *text* in one line of at most *most* columns."""
     return clip(" ".join(text[: 4 * most].split()), most)

@@ -17,7 +17,7 @@ from ...metrics.judge.settings import critic_from_environment
 from ...metrics.judge.usage import Prices
 from ...metrics.registry import Registry
 from ...reporting.numbers import plural
-from ...reporting.wording.notes import usage_text
+from ...reporting.wording.spending import usage_text
 from ..arguments import add_shared, existing_path
 from ..common import GOLDEN_ENDINGS, PASSED, UsageError, known_samples, registry_of
 

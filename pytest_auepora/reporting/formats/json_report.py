@@ -25,7 +25,7 @@ from ...regression.verdict import Outcome, Verdict, Word
 from ..report import Report
 from ..sentences import Sentences, sentences_of
 from ..tally import CaseStatus, tally
-from ..wording.notes import total_usage
+from ..wording.spending import total_usage
 from .side_by_side_formats import FORMAT as SIDE_BY_SIDE_FORMAT
 from .side_by_side_formats import SideBySideData, side_by_side_data
 

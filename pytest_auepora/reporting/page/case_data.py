@@ -24,7 +24,8 @@ from ..text import printable
 from ..wording.cases import details_text, repeat_text
 from ..wording.cause import case_cause_text
 from ..wording.checks import advisory_lines, evidence_lines, fault_lines, still_failing_lines
-from ..wording.notes import case_spending_text, case_usage_text, flaky_text
+from ..wording.notes import flaky_text
+from ..wording.spending import case_spending_text, case_usage_text
 from ..worst_repeat import as_shown
 
 MOST_HITS = 20  # shown of a ranking; relevant ones further down are shown as well

@@ -15,10 +15,11 @@ from ..text import Symbols, listed, plain_sentence, text_width
 from ..wording.cases import accepted_text, diagnosis_text
 from ..wording.cause import cause_lines
 from ..wording.checks import failed_lines, still_failing_lines
-from ..wording.gates import brief_text, gate_groups, loss_text, owner_and_cost, part_text
+from ..wording.gates import brief_text, gate_groups, owner_and_cost, part_text
 from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
 from ..wording.metrics import latency_text, lowest_text, table_notes
 from ..wording.notes import run_notes
+from ..wording.statistics import loss_text
 from ..wording.steps import next_steps
 from ..wording.verdict import changed_line, first_line, lost_cases, lost_groups, warnings
 from ..worst_repeat import as_shown

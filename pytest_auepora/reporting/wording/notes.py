@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 from ...base.grouping import grouped
-from ...base.pages import reference
 from ...base.text import names_words
 from ...core.run import CaseResult, MetricInfo, Run
 from ...evaluation.reuse import Refusal, WhyNot
-from ...metrics.judge.usage import JudgeUsage, usage_of
-from ...regression.outcomes import Advisory, BaselineNote, Note
-from ...regression.policy import CLUSTERS_FOR_STATISTICS
+from ...regression.outcomes import BaselineNote
 from ...regression.verdict import Verdict
 from ..diagnosis import distinct
-from ..numbers import number, percent, plural
-from ..text import listed
-from .changes import changes_text, incomparable_text
-from .checks import advisory_lines, finding_line, is_known_to_vary
-from .gates import JUDGE_GONE, label_hint, part_text, reason_text
-
-if TYPE_CHECKING:
-    from ...metrics.service.system_usage import Spending
+from ..numbers import percent, plural
+from ..text import cases_words, listed
+from .advisory import advisory_notes
+from .changes import changes_text
+from .checks import finding_line, is_known_to_vary
+from .gates import part_text
+from .note_text import note_text
+from .spending import judge_lines, system_lines
 
 _MATCHES = {
     "exact": "by the same text under another id",
@@ -32,88 +28,6 @@ _MATCHES = {
 }
 _MOST_METRICS = 4
 _CHECK_HINT = "`pytest --auepora-labels check` lists them"
-
-
-def note_text(note: Note) -> str:
-    """Return the sentence of a note."""
-    names, data, detail = names_words(note.names), note.data, note.detail
-    why = incomparable_text(note.why) if note.why is not None else ""
-    match note.kind:
-        case "slices too small":
-            slices = ", ".join(f"{name} ({n})" for name, n in data.get("clusters", {}).items()) or names
-            return f"slices of fewer than {CLUSTERS_FOR_STATISTICS} clusters are not judged: {slices}"
-        case "not comparable with the anchor":
-            return f"not comparable with the anchor: {names} ({why})"
-        case "anchor not compared":
-            renew = "renew it with `pytest --auepora-update=anchor`"
-            return f"nothing in this run compares with the anchor, so slow drift was not judged; {renew}"
-        case "accepted once":
-            cases = plural(data.get("cases", len(note.names)), "case")
-            return (
-                f"one accepted answer of {cases}: chance in them cannot be told from a change; "
-                f"`pytest --auepora-update` asks them again ({reference('baselines')})"
-            )
-        case "reused":
-            cases, reused = data.get("cases", 0), data.get("reused", 0)
-            return f"{plural(cases, 'case')}: {plural(cases - reused, 'generator call')}, {reused} reused"
-        case "falls add up":
-            change = f"from {number(data.get('before', 0.0))} to {number(data.get('after', 0.0))}"
-            anchor = "an anchor keeps such steps from adding up: `pytest --auepora-update=anchor`"
-            return f"{names}: {data.get('falls', 0)} accepted falls in a row add up {change}; {anchor}"
-        case "no label met":
-            returned = [f"{hit} of {doc}" if doc else str(hit) for hit, doc in data.get("returned") or ()]
-            came = f"returned {names_words(returned, 3)}; " if returned else ""
-            cases, wanted = plural(data.get("cases", 0), "case"), names_words(note.names, 3)
-            return f"no label was met in {cases}: wanted {wanted}; {came}{label_hint(note)}"
-        case "stopped":
-            return "the run was stopped, so the baseline was not touched"
-        case "not pruned":
-            return "not all cases ran, so nothing was pruned"
-        case "anchor not written":
-            return "not all cases ran, so the anchor was not touched"
-        case "accepted answers not kept":
-            return f"the accepted answers are not kept: {detail}"
-        case "provenance differs":
-            changes = note.why.changes if note.why is not None else ()
-            said = ", ".join(f"{change.key} {change.before} and {change.after}" for change in changes)
-            return f"not all cases have the same provenance: {said or detail}"
-        case "replayed":
-            return f"replayed from run {detail}: its answers, no calls"
-        case "resumed":
-            taken, cases = data.get("taken", 0), data.get("cases", 0)
-            rest = ", the others asked" if taken < cases else ""
-            return f"{taken} of {cases} answers taken from run {detail}{rest}"
-        case "nothing recorded":
-            return f"no recorded run{f' of {detail}' if detail else ''}; nothing was taken"
-        case "recorded otherwise":
-            return f"run {detail} has another provenance, so no answers were taken: {why}"
-        case "recorded at another commit":
-            commits = note.why.changes if note.why is not None else ()
-            said = "; ".join(f"was made at commit {change.before}, this is {change.after}" for change in commits)
-            return f"run {detail} {said}"
-        case "history not written":
-            return f"not kept in the history: {detail}"
-        case "history not read":
-            return detail
-        case "answers cut":
-            return (
-                f"too large to be recorded in full (auepora_keep): the answers to {names}; "
-                "metrics over the texts that were cut are not comparable in a replay"
-            )
-        case "no output":
-            return f"no output for {names}"
-        case "looked once":
-            return {
-                "workers": "one process looks again: `pytest --auepora -p no:xdist`",
-                "scope": f"a fixture `{names}` that lives longer than one test can be asked again: scope='session'",
-                "replay": "the replayed run has no second answers: `pytest --auepora` asks for them",
-                "limit": "a higher --auepora-max-calls looks again",
-                "budget": "a higher auepora_budget looks again",
-            }.get(detail, detail)
-        case "call limit":
-            asked = f"; not asked again: {names}" if names else ""
-            limit = f"--auepora-max-calls {data['limit']}" if data.get("limit") else "auepora_budget"
-            return f"{limit} was used up{asked}"
 
 
 def notes_of(run: Run, verdict: Verdict) -> list[str]:
@@ -136,7 +50,7 @@ def notes_of(run: Run, verdict: Verdict) -> list[str]:
 def skipped_lines(run: Run) -> list[str]:
     """Return why cases were skipped, each reason once, with how many cases it cost."""
     by_reason = grouped((case.error_line, case.case_id) for case in run.in_state("skipped") if case.error_line)
-    return [f"skipped: {_cases(ids)}: {reason}" for reason, ids in by_reason.items()]
+    return [f"skipped: {cases_words(ids)}: {reason}" for reason, ids in by_reason.items()]
 
 
 def is_all_skipped(run: Run) -> bool:
@@ -202,148 +116,6 @@ def _quarantine_notes(run: Run) -> list[str]:
 def _until(case: CaseResult) -> str:
     failing = "; a check fails" if case.quarantined() and case.with_status("excused") else ""
     return f"{case.case_id} (until {case.quarantine}{failing})"
-
-
-# -- judges
-
-
-def advisory_text(why: Advisory) -> str:
-    """Return why a judge cannot fail the run."""
-    if why.reason == "policy":
-        return "the golden file says judge: advisory"
-    if why.reason == "unusable":
-        return why.detail
-    if why.reason == "judge gone":
-        return JUDGE_GONE
-    said = {
-        "no calibration": f"there is no {why.place or 'calibration'}; {reference('judges')}",
-        "another judge": (
-            f"the calibration is of another one ({changes_text(why.changes)}); run `auepora calibrate` again"
-        ),
-    }.get(why.reason, why.detail)
-    return f"judge not calibrated: {said}"
-
-
-def advisory_notes(run: Run, verdict: Verdict) -> list[str]:
-    """Return which metrics are advisory and why, and what they would have failed."""
-    would_fail = [gate for gate in verdict.gates if gate.would_be == "failed"]
-    notes = [
-        f"advisory: {part_text(gate)}: {reason_text(gate, run, verdict.notes)}"
-        for gate in would_fail
-        if not gate.is_of_slice
-    ]
-    if slices := [gate.part for gate in would_fail if gate.is_of_slice]:
-        notes.append(f"advisory: would fail in slices: {names_words(slices, 3)}")
-    silent = {gate.metric for gate in verdict.gates if gate.reason == "judge silent"}  # a failed gate says so
-    if lines := _advisory_cases(run, silent):
-        more = sum(len(ids) for _, ids in lines[3:])
-        said = "; ".join(f"{_cases(ids)}: {line}" for line, ids in lines[:3])
-        notes.append(f"advisory: would fail cases: {said}{f' and {more} more' if more else ''}")
-    places = grouped((_shared(why, verdict.advisory), name) for name, why in verdict.advisory.items())
-    notes += [f"advisory: cannot fail the run: {', '.join(names)} ({reason})" for reason, names in places.items()]
-    return notes
-
-
-def _advisory_cases(run: Run, silent: set[str]) -> list[tuple[str, list[str]]]:
-    pairs = [
-        (line, case.case_id)
-        for case in run.cases.values()
-        if any(finding.metric not in silent for finding in case.with_status("advisory"))
-        for line in advisory_lines(case, run.metrics)
-    ]
-    return [*grouped(pairs).items()]
-
-
-def _shared(why: Advisory, advisory: Mapping[str, Advisory]) -> str:
-    """Return the reason; metrics without a file in one folder share one."""
-    folder, slash, _ = why.place.rpartition("/")
-    alike = [one for one in advisory.values() if one.reason == why.reason == "no calibration"]
-    if slash and sum(one.place.rpartition("/")[0] == folder for one in alike) > 1:
-        why = Advisory(why.reason, f"{folder}/<metric>.json")
-    return advisory_text(why)
-
-
-def _cases(ids: Sequence[str]) -> str:
-    return f"{len(ids)} cases ({names_words(ids, 2)})" if len(ids) > 1 else ids[0]
-
-
-def judge_lines(run: Run) -> list[str]:
-    """Return ``judge: 24 requests, 2,400 + 240 tokens, cost 0.0072``, the same by metric, and problems, if any."""
-    if not (usages := usage_of(run)):
-        return []
-    total = total_usage(usages)
-    lines = [f"judge: {usage_text(total)}"]
-    if len(usages) > 1:
-        lines.append(f"judge by metric: {'; '.join(f'{name} {usage_text(usage)}' for name, usage in usages.items())}")
-    unasked = [f"{plural(total.unasked, 'request')} to the judge not made"] if total.unasked else []
-    return lines + total.notes + unasked
-
-
-def total_usage(usages: Mapping[str, JudgeUsage]) -> JudgeUsage:
-    """Return the sum of *usages*."""
-    total = JudgeUsage()
-    for usage in usages.values():
-        total.add(**usage.to_dict())
-    return total
-
-
-def usage_text(usage: JudgeUsage) -> str:
-    """Return ``24 requests (1 retry), 2,400 + 240 tokens, cost 0.0072``: tokens of prompts, then of replies."""
-    extras = [plural(usage.retries, "retry", "retries")] if usage.retries else []
-    extras += [f"{usage.cache_hits:,} more from the cache"] if usage.cache_hits else []
-    parts = [plural(usage.requests, "request") + (f" ({', '.join(extras)})" if extras else "")]
-    if usage.tokens or not usage.unreported:
-        parts.append(f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens")
-    if usage.unreported:
-        parts.append(f"{plural(usage.unreported, 'reply', 'replies')} without token counts")
-    if usage.cost is not None:
-        parts.append(f"cost {cost_text(usage.cost)}")
-    return ", ".join(parts)
-
-
-def system_lines(run: Run) -> list[str]:
-    """Return ``system: 24 model calls, 2,400 + 240 tokens, cost 0.0072``, the same by model, or nothing."""
-    if not any(case.system_usage for case in run.cases.values()):
-        return []
-    from ...metrics.service.system_usage import spending_by_model, total_spending
-
-    models = spending_by_model(run)
-    total = total_spending(case.system_usage for case in run.cases.values())
-    by_model = "; ".join(f"{model or 'unnamed'} {spending_text(spending)}" for model, spending in models.items())
-    return [f"system: {spending_text(total)}", *([f"system by model: {by_model}"] if len(models) > 1 else [])]
-
-
-def spending_text(spending: Spending) -> str:
-    """Return ``24 model calls, 2,400 + 240 tokens, cost 0.0072``: tokens of input, then of output."""
-    parts = [plural(spending.calls, "model call")]
-    if spending.unreported < spending.calls:
-        parts.append(f"{spending.input_tokens:,} + {spending.output_tokens:,} tokens")
-    if spending.unreported:
-        parts.append(f"{spending.unreported:,} without token counts")
-    if spending.unpriced < spending.calls:
-        parts.append(f"cost {cost_text(spending.cost)}")
-        parts += [f"{spending.unpriced:,} without a cost"] if spending.unpriced else []
-    return ", ".join(parts)
-
-
-def case_usage_text(case: CaseResult) -> str:
-    """Return what the judges of one case took, as `usage_text` has it; empty where none was asked."""
-    usages = {name: JudgeUsage(**usage) for name, usage in case.judge_usage.items()}
-    return usage_text(total_usage(usages)) if usages else ""
-
-
-def case_spending_text(case: CaseResult) -> str:
-    """Return what the system took for one case, as `spending_text` has it; empty where it reported nothing."""
-    if not case.system_usage:
-        return ""
-    from ...metrics.service.system_usage import total_spending
-
-    return spending_text(total_spending([case.system_usage]))
-
-
-def cost_text(cost: float) -> str:
-    """Return a cost with up to six decimals."""
-    return f"{cost:,.6f}".rstrip("0").rstrip(".")
 
 
 # -- the baseline, repeats, flaky cases, noise

@@ -18,8 +18,9 @@ from ..text import listed
 from .cases import causes_text, diagnosis_text, error_text
 from .changes import by_reason, provenance_lines
 from .checks import problem_lines
-from .gates import detectable_text, gate_sentence, metric_names
+from .gates import gate_sentence, metric_names
 from .notes import baseline_text, flaky_line, notes_of
+from .statistics import detectable_text
 
 _MOST_LINES = 20  # of a failed assertion
 

@@ -1,0 +1,109 @@
+"""Why there is no number to judge, or what is missing."""
+
+from __future__ import annotations
+
+from ...base.pages import reference
+from ...base.text import names_words
+from ...core.run import Run
+from ...regression.outcomes import GateOutcome, Note
+from ..numbers import plural
+from .changes import by_reason, metrics_text, unpaired_text
+
+_ACCEPT = "accept a run with `pytest --auepora-update`"
+JUDGE_GONE = "the judge that was calibrated is not there: no model is named now; its gates count only with it"
+_PRUNE = "accept with `pytest --auepora-update=prune`"
+_CHECK_HINT = "`pytest --auepora-labels check` lists them"
+
+
+def missing_text(gate: GateOutcome, run: Run) -> str:
+    """Return why there is no number to judge, or what is missing; empty where the numbers say it."""
+    return _unmeasured_text(gate) or _lost_text(gate) or _unusable_text(gate, run)
+
+
+def _unmeasured_text(gate: GateOutcome) -> str:
+    """Return why nothing was measured, or not judged; empty for any other reason."""
+    detail = gate.detail
+    match gate.reason:
+        case "all skipped":
+            return f"every case was skipped{f' ({detail})' if detail else ''}"
+        case "no case ran":
+            return f"no case ran in the slice {dict(gate.slice)}" if gate.slice else "no case ran"
+        case "nothing measured" if gate.names:
+            return f"no case has a number in {names_words(gate.names)}, so nothing was judged"
+        case "nothing measured":
+            return f"nothing was measured: {detail or 'the metric gave no score'}"
+        case "no worst value":
+            n = plural(gate.n_error, "case")
+            return f"{n} errored, and an error has no worst {gate.metric} to count with"
+        case "aggregate failed":
+            return f"not judged: {detail}"
+        case "suite not selected":
+            return "the test 'suite' was not selected, so this was not judged"
+        case "not finished":
+            return f"the run ended before it was judged, after {gate.n} of {gate.total} cases"
+        case _:
+            return ""
+
+
+def _lost_text(gate: GateOutcome) -> str:
+    """Return which cases, metrics or scores are gone; empty for any other reason."""
+    names, detail = names_words(gate.names), gate.detail
+    match gate.reason:
+        case "must_pass skipped":
+            return f"{names}: must pass, and was skipped"
+        case "cases vanished":
+            new_names = {old: f"{old} (renamed to {new}?)" for old, new in gate.renamed.items() if new}
+            gone = names_words([new_names.get(name, name) for name in gate.names])
+            return f"{gone} in the baseline, no longer in the golden file; {_PRUNE}"
+        case "metrics vanished":
+            return f"{names} in the baseline, no longer computed; {_PRUNE}"
+        case "scores lost":
+            first = gate.names[0] if gate.names else "a case"
+            cases = f"{first} and {len(gate.names) - 1} more" if len(gate.names) > 1 else first
+            why = f" ({gate.metric}{f': {detail}' if detail else ''})" if gate.metric or detail else ""
+            return f"{cases} had a score in the baseline and has none now{why}; {_ACCEPT}"
+        case "labels moved":
+            return (
+                f"{names}: moved labels without a match, so retrieval is n/a in "
+                f"{plural(gate.n or len(gate.worst_cases), 'case')}; {_CHECK_HINT}"
+            )
+        case _:
+            return ""
+
+
+def _unusable_text(gate: GateOutcome, run: Run) -> str:
+    """Return what is the matter with baseline, calibration or judge; empty for any other reason."""
+    names, detail = names_words(gate.names), gate.detail
+    match gate.reason:
+        case "no baseline":
+            return f"{detail or 'there is no baseline'}; {_ACCEPT}, and commit the file"
+        case "suspects":
+            return f"{names} failed and could not be confirmed, which a required baseline does not allow"
+        case "unreadable" | "not written" | "hook raised":
+            return detail
+        case "nothing compares":
+            reasons = [*metrics_text(gate.incomparable), *unpaired_text(gate.unpaired, len(run.cases))]
+            said = "; ".join(reasons) or "they have no score in common"
+            return f"nothing in this run compares with it: {said}; whether the run is worse was not judged"
+        case "damaged data":
+            reasons = [*by_reason(gate.incomparable)] or [detail or "its data are damaged"]
+            return f"{reasons[0]}; restore the baseline or accept anew"
+        case "nothing measured at all":
+            return "no case was measured in both runs, so there is nothing to judge"
+        case "calibration unusable":
+            return detail
+        case "judge gone":
+            return JUDGE_GONE
+        case "judge silent":
+            return f"every reply of the judge failed, in {plural(gate.n, 'case')}: {detail}"
+        case _:
+            return ""
+
+
+def label_hint(note: Note) -> str:
+    """Return what to do about labels that nothing met."""
+    if not note.data.get("returned"):
+        return "no document was returned; does the system return (answer, documents)?"
+    if source := note.data.get("source"):
+        return f"a plain label is an id; did you mean {{doc: {source}}}?"
+    return f"a plain label is an id, {{doc: …}} names a source document: {reference('recall-is-zero')}"

@@ -1,0 +1,117 @@
+"""The sentence of each kind of note."""
+
+from __future__ import annotations
+
+from ...base.pages import reference
+from ...base.text import names_words
+from ...regression.outcomes import Note
+from ...regression.policy import CLUSTERS_FOR_STATISTICS
+from ..numbers import number, plural
+from .changes import incomparable_text
+from .missing import label_hint
+
+
+def note_text(note: Note) -> str:
+    """Return the sentence of a note."""
+    return _of_comparison(note) or _of_answers(note) or _of_update(note)
+
+
+def _of_comparison(note: Note) -> str:
+    """Return the sentence of a note about baseline, anchor or labels; empty for any other."""
+    names, data = names_words(note.names), note.data
+    why = incomparable_text(note.why) if note.why is not None else ""
+    match note.kind:
+        case "slices too small":
+            slices = ", ".join(f"{name} ({n})" for name, n in data.get("clusters", {}).items()) or names
+            return f"slices of fewer than {CLUSTERS_FOR_STATISTICS} clusters are not judged: {slices}"
+        case "not comparable with the anchor":
+            return f"not comparable with the anchor: {names} ({why})"
+        case "anchor not compared":
+            renew = "renew it with `pytest --auepora-update=anchor`"
+            return f"nothing in this run compares with the anchor, so slow drift was not judged; {renew}"
+        case "accepted once":
+            cases = plural(data.get("cases", len(note.names)), "case")
+            return (
+                f"one accepted answer of {cases}: chance in them cannot be told from a change; "
+                f"`pytest --auepora-update` asks them again ({reference('baselines')})"
+            )
+        case "reused":
+            cases, reused = data.get("cases", 0), data.get("reused", 0)
+            return f"{plural(cases, 'case')}: {plural(cases - reused, 'generator call')}, {reused} reused"
+        case "falls add up":
+            change = f"from {number(data.get('before', 0.0))} to {number(data.get('after', 0.0))}"
+            anchor = "an anchor keeps such steps from adding up: `pytest --auepora-update=anchor`"
+            return f"{names}: {data.get('falls', 0)} accepted falls in a row add up {change}; {anchor}"
+        case "no label met":
+            returned = [f"{hit} of {doc}" if doc else str(hit) for hit, doc in data.get("returned") or ()]
+            came = f"returned {names_words(returned, 3)}; " if returned else ""
+            cases, wanted = plural(data.get("cases", 0), "case"), names_words(note.names, 3)
+            return f"no label was met in {cases}: wanted {wanted}; {came}{label_hint(note)}"
+        case _:
+            return ""
+
+
+def _of_answers(note: Note) -> str:
+    """Return the sentence of a note about where answers are from and what is kept; empty for any other."""
+    names, data, detail = names_words(note.names), note.data, note.detail
+    why = incomparable_text(note.why) if note.why is not None else ""
+    match note.kind:
+        case "provenance differs":
+            changes = note.why.changes if note.why is not None else ()
+            said = ", ".join(f"{change.key} {change.before} and {change.after}" for change in changes)
+            return f"not all cases have the same provenance: {said or detail}"
+        case "replayed":
+            return f"replayed from run {detail}: its answers, no calls"
+        case "resumed":
+            taken, cases = data.get("taken", 0), data.get("cases", 0)
+            rest = ", the others asked" if taken < cases else ""
+            return f"{taken} of {cases} answers taken from run {detail}{rest}"
+        case "nothing recorded":
+            return f"no recorded run{f' of {detail}' if detail else ''}; nothing was taken"
+        case "recorded otherwise":
+            return f"run {detail} has another provenance, so no answers were taken: {why}"
+        case "recorded at another commit":
+            commits = note.why.changes if note.why is not None else ()
+            said = "; ".join(f"was made at commit {change.before}, this is {change.after}" for change in commits)
+            return f"run {detail} {said}"
+        case "history not written":
+            return f"not kept in the history: {detail}"
+        case "history not read":
+            return detail
+        case "answers cut":
+            return (
+                f"too large to be recorded in full (auepora_keep): the answers to {names}; "
+                "metrics over the texts that were cut are not comparable in a replay"
+            )
+        case "no output":
+            return f"no output for {names}"
+        case _:
+            return ""
+
+
+def _of_update(note: Note) -> str:
+    """Return the sentence of a note about an update, or calls not made; empty for any other."""
+    names, data, detail = names_words(note.names), note.data, note.detail
+    match note.kind:
+        case "stopped":
+            return "the run was stopped, so the baseline was not touched"
+        case "not pruned":
+            return "not all cases ran, so nothing was pruned"
+        case "anchor not written":
+            return "not all cases ran, so the anchor was not touched"
+        case "accepted answers not kept":
+            return f"the accepted answers are not kept: {detail}"
+        case "looked once":
+            return {
+                "workers": "one process looks again: `pytest --auepora -p no:xdist`",
+                "scope": f"a fixture `{names}` that lives longer than one test can be asked again: scope='session'",
+                "replay": "the replayed run has no second answers: `pytest --auepora` asks for them",
+                "limit": "a higher --auepora-max-calls looks again",
+                "budget": "a higher auepora_budget looks again",
+            }.get(detail, detail)
+        case "call limit":
+            asked = f"; not asked again: {names}" if names else ""
+            limit = f"--auepora-max-calls {data['limit']}" if data.get("limit") else "auepora_budget"
+            return f"{limit} was used up{asked}"
+        case _:
+            return ""
