@@ -21,7 +21,7 @@ from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, BaselineCase, BaselineMetric, match_of, metric_key
-from ..regression.checks import OneAnswer, accepted_checks, answers_of, can_fail_alone, case_rules
+from ..regression.checks import OneAnswer, accepted_checks, answers_of, case_rules
 from ..regression.compare import Change, Comparison, Flip, Incomparable, MetricChange, provenance_changes
 from ..regression.compare import compare as compare_with_baseline
 from ..regression.guards.calibration import make_advisory, standing_of
@@ -105,7 +105,8 @@ class CompareReport:
         incomparable: metrics that were measured differently, and how.
         former: the means of those in both runs, where they have any.
         gates: the outcome of the suite guard for each metric.
-        findings: by case the checks that *b* fails and *a* held; of one answer each, they decide nothing.
+        findings: by case the checks that *b* fails and *a* held; only those that the run of *b* confirmed, by asking
+            again or by what it had accepted, are ``failed``, as one answer each decides nothing.
         causes: what the provenances differ in.
         not_comparable: cases in both runs that are not comparable, and why.
         only_a, only_b: cases that only one of them has.
@@ -131,8 +132,13 @@ class CompareReport:
 
     @property
     def outcome(self) -> Word:
-        """*b* compared with *a*, by the family of metrics: worse, better, same, inconclusive or not judged."""
-        return word_of(self.gates)
+        """*b* compared with *a* in a word, which is that of a run against its baseline."""
+        return word_of(self.gates, self.regressed_cases)
+
+    @property
+    def regressed_cases(self) -> list[str]:
+        """The cases that are worse by themselves, whatever the suite is."""
+        return [case_id for case_id, found in self.findings.items() if any(finding.is_worse for finding in found)]
 
     def count(self) -> Counter[ComparisonKind]:
         """How many cases there are of each kind; all kinds are there."""
@@ -266,18 +272,21 @@ def _findings(
     out: dict[str, list[Finding]] = {}
     for case_id, case in comparison.cases.items():
         now = b.cases[case_id]
-        if case.before is None or not case.paired or not can_fail_alone(now):
+        if case.before is None or not case.paired or now.expected_to_fail:
             continue
         rules = case_rules(now, case, b.metrics, policy, advisory=advisory)
         accepted = accepted_checks(rules, case.before)
-        failing = rules.failing(OneAnswer.of(now))
-        found = [finding for key, finding in failing.items() if accepted.held(key) == accepted.answers]
-        for finding in found:
-            finding.status, finding.held, finding.accepted = "varies", accepted.answers, accepted.answers
+        confirmed = {(f.kind, f.metric, f.op) for f in now.findings if f.fails or f.status == "still failing"}
+        for key, finding in rules.failing(OneAnswer.of(now)).items():
+            if accepted.held(key) < accepted.answers or finding.metric in advisory:
+                continue
+            if now.quarantined() and finding.kind not in ("raised", "timed out"):
+                continue
+            finding.status = "failed" if key in confirmed else "varies"
+            finding.held = finding.accepted = accepted.answers
             score = now.scores.get(finding.metric)
             finding.reason = score.reason if score is not None else now.error_line
-        if found := [finding for finding in found if finding.metric not in advisory]:
-            out[case_id] = found
+            out.setdefault(case_id, []).append(finding)
     return out
 
 
@@ -317,6 +326,7 @@ def as_run(baseline: Baseline, path: str = "") -> Run:
             {key: case.held(key) for key in case.assertions}, case.was_answered,
         )  # fmt: skip
         result.repeats, result.state = case.answers, "passed" if any(case.was_answered) else "error"
+        result.assertions = {key: held[0] for key, held in result.answers.assertions.items()}
         for name in case.scores:
             info = run.metrics.get(name)
             centre = case.centre(name, info.worst if info is not None else 0.0)

@@ -118,7 +118,7 @@ class Library:
         comparison.steady = tuple(sorted({*comparison.steady, *steady_metrics(self.root, run)}))
         _relabel_flips(comparison, report.findings)
         verdict = replace(
-            verdict, comparison=comparison, baseline_note=BaselineNote(), regressed_cases=[*report.findings],
+            verdict, comparison=comparison, baseline_note=BaselineNote(), regressed_cases=report.regressed_cases,
             improved_cases=[], failed_cases=0, varies=[], suspects=[], notes=[],
             gates=[gate for gate in verdict.gates if gate.kind == "threshold"] + report.gates,
         )  # fmt: skip

@@ -54,12 +54,16 @@ def case_lines(report: CompareReport, case_id: str) -> list[str]:
 
 
 def problems(report: CompareReport) -> list[str]:
-    """Return what is worse or undecided, then the cases whose checks fail now: one answer each decides nothing."""
+    """Return what is worse or undecided, then the cases whose checks fail now, first those that were confirmed."""
     gates = [g for g in report.gates if g.state in ("failed", "inconclusive") or g.would_be == "failed"]
     texts = ((f"{'advisory: ' if gate.would_be else ''}{reason_text(gate, report.run)}", gate) for gate in gates)
     by_reason = grouped((text, part_text(gate)) for text, gate in texts)
     out = [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]
-    return out + [f"{case_id}: {'; '.join(case_lines(report, case_id))}" for case_id in report.findings]
+    worse = report.regressed_cases
+    for case_id in sorted(report.findings, key=lambda case_id: case_id not in worse):
+        lines = "; ".join(case_lines(report, case_id))
+        out.append(f"{case_id}: {lines}{'' if case_id in worse else ', in one answer'}")
+    return out
 
 
 def left_out(report: CompareReport) -> list[str]:

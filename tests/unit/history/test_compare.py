@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.findings import Finding, FindingStatus
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import NotComparableError
 from pytest_auepora.history.compare import ComparisonKind, QueryNote, as_baseline, as_run, compare
@@ -153,12 +154,38 @@ def broken(a: Run, b: Run, **options: Any) -> list[str]:
     return [finding.metric for finding in compare(a, b, **options).findings.get("case", ())]
 
 
-def test_an_assertion_that_broke_is_listed_and_decides_nothing() -> None:
+def test_an_assertion_that_broke_is_listed() -> None:
     held, lost = contract_run(), contract_run(says="a month")
     assert broken(held, lost) == ["must_contain"]
-    assert compare(held, lost).outcome != "mixed", "of one answer each"
     assert broken(lost, contract_run(says="weeks")) == [], "it did not hold before"
     assert broken(held, lost, policy=RegressionPolicy(assertions="report")) == []
+
+
+@pytest.mark.parametrize(("status", "is_worse"), [
+    ("failed", True), ("not asked again", True), ("still failing", True), ("varies", False), ("suspect", False),
+])  # fmt: skip
+def test_what_a_run_confirmed_makes_it_worse(status: FindingStatus, is_worse: bool) -> None:
+    """One answer each decides nothing; asking again does, and so do accepted answers that all fail."""
+    held, lost = contract_run(), contract_run(says="a month")
+    lost.cases["case"].findings = [Finding("assertion", "must_contain", status)]
+    report = compare(held, lost)
+    assert report.outcome == ("worse" if is_worse else "inconclusive"), "the suite by itself is inconclusive"
+    assert [finding.status for finding in report.findings["case"]] == ["failed" if is_worse else "varies"]
+    again = compare(lost, lost)
+    assert (again.outcome, again.findings) == ("same", {}), "it did not hold in the earlier run"
+
+
+def test_a_case_that_has_to_pass_is_worse_by_one_answer() -> None:
+    lost = contract_run(says="a month", must_pass=True)
+    lost.cases["case"].findings = [Finding("assertion", "must_contain", "failed")]
+    assert compare(contract_run(must_pass=True), lost).regressed_cases == ["case"]
+
+
+def test_a_baseline_whose_answers_all_fail_is_worse() -> None:
+    """A check that held in all accepted answers, and fails in all of a later baseline."""
+    first, later = (as_run(baseline_of(contract_run(says=says), answers=5)) for says in ("30 days", "a month"))
+    assert compare(first, later).regressed_cases == ["case"]
+    assert compare(later, first).regressed_cases == []
 
 
 @pytest.mark.parametrize("excuse", [{"xfail": "known"}, {"quarantine": "9999-12-31"}])
