@@ -103,11 +103,15 @@ class Evaluation:
         Return what came of it: nothing for most runs.
         """
         looked: list[FinishedCase] = []
-        while self._judge(can_look=further.may_look(self.run, self.suite.cases, len(self.further))).wants_look:
+        while True:
+            can_look = further.may_look(self.run, self.suite.cases, len(self.further))
+            verdict = self._judge(can_look=can_look)
+            if not verdict.wants_look:
+                self.verdict = verdict
+                return looked
             run, finished = drive(further.look(self.run, self.suite.cases, len(self.further)), caller)
             self.further.append(run)
             looked += finished
-        return looked
 
     @cached_property
     def advisory(self) -> Mapping[str, Advisory]:

@@ -9,7 +9,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from ..verdict.other_rules import RULES
-from ..verdict.verdict_rates import COMPARED, Counted, Rates, rates_of, rows
+from ..verdict.tables import COMPARED, Rates
+from ..verdict.verdict_rates import Counted, rates_of, rows
 from .rivals import PROGRAMS, digline, installed
 
 __all__ = ["tables"]

@@ -17,7 +17,8 @@ from pytest_auepora.regression.suggest import learn
 from .real_runs import CHANGES, Project
 from .score_sources import METRICS, Mixture, made_up_answers, real_answers, scores_at, with_typo
 from .simulated_suite import SimulatedSuite
-from .verdict_rates import BROKEN, MAIN, SHARED, SUITE_ONLY, TENTH, Row, main, rates, rows
+from .tables import BROKEN, MAIN, TENTH
+from .verdict_rates import SHARED, SUITE_ONLY, Row, main, rates, rows
 from .verdict_scenarios import (
     RAISES,
     Change,
@@ -197,7 +198,7 @@ def test_the_script_writes_its_tables_below_the_marker(tmp_path: Path, capsys: p
     text = page.read_text("utf-8")
     assert text.startswith("# Kept\n")
     assert "old tables" not in text
-    assert re.search(r"\n\| sampling model \| \d+\.\d% \(\d+%\) \|\n", text)
+    assert re.search(r"\n\| sampling model \| \d+\.\d% ± \d+\.\d% \(\d+%\) \|\n", text)
     assert re.search(r"\n\| Wilcoxon's signed-rank test of each metric \| \d+% \|\n", text)
     assert "Scores are made up" in capsys.readouterr().out
 

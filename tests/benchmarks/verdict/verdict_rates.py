@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from multiprocessing import get_context
@@ -27,7 +26,7 @@ from pytest_auepora.regression.policy import RegressionPolicy
 from .other_rules import RULES, Rule
 from .score_sources import ClapNq, Mixture, Question, Source, made_up_answers, real_answers
 from .simulated_suite import SimulatedSuite, Told, first_scores
-from .tables import Rates, table
+from .tables import BETTER, BROKEN, CHANGED, FIFTH, MADE_UP, MAIN, REAL, TENTH, UNCHANGED, Kept, Rates, pages
 from .verdict_scenarios import (
     RAISES,
     Change,
@@ -48,25 +47,21 @@ from .verdict_scenarios import (
     won,
 )
 
-__all__ = ["COMPARED", "SHARED", "Counted", "Rates", "Row", "rates", "rates_of", "rows"]
+__all__ = ["SHARED", "Counted", "Row", "rates", "rates_of", "rows"]
 
 SIZES = (7, 20, 60, 200)
 LARGE = 100
 """Suites of more cases take long, so only some rows have them."""
 SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 SUITE_ONLY = RegressionPolicy(case_guard="suite")
-UNCHANGED, CHANGED, BETTER = "Nothing got worse", "Something did", "Something got better"
-MAIN, BROKEN = "sampling model", "sampling model, one case broken"
-TENTH, FIFTH = "sampling model, a tenth of the cases lost", "sampling model, a fifth of the cases lost"
-COMPARED = {"unchanged": MAIN, "one case broken": BROKEN, "a tenth lost": TENTH, "a fifth lost": FIFTH}
-"""The rows of which other rules are counted too, by their short names."""
 
 
 class Row(NamedTuple):
     """A row of the tables: what happens, how it is judged, and whether nothing can be asked a second time.
 
     The change is drawn anew in each run; *runs_again* is False where all runs of a baseline are alike.  Other rules are
-    counted too where it is *compared*; *large* suites are simulated as well.
+    counted too where it is *compared*; *large* suites are simulated as well; *of_data* says whether the scores come
+    from data, where there are any.
     """
 
     scenario: Scenario
@@ -76,6 +71,7 @@ class Row(NamedTuple):
     runs_again: bool = True
     compared: bool = False
     large: bool = False
+    of_data: bool = False
 
 
 class OneBaseline(NamedTuple):
@@ -105,6 +101,7 @@ def rates_of(baselines: Sequence[OneBaseline]) -> Rates:
     runs = [told for one in baselines for told in one.runs]
     calls = np.array([told.calls for told in runs])
     return Rates(
+        len(baselines), len(baselines[0].runs),
         float(red.mean()), float(red.std() / len(red) ** 0.5), float(np.quantile(red, 0.95)),
         fmean(told.by_case for told in runs), fmean(told.by_suite for told in runs),
         {word: fmean(told.word == word for told in runs) for word in {told.word for told in runs}},
@@ -133,14 +130,18 @@ def rows(data: Path | None) -> dict[str, dict[str, Row]]:
     slices = RegressionPolicy(slices=("part", "half"))
     return {
         UNCHANGED: {
-            MAIN: Row(model, compared=True, large=True),
-            "… one look (`-n`, replays)": Row(model, looks_once=True, large=True),
-            "… behind a deterministic retriever": Row(sampling(answers, retriever=True)),
-            "… in five slices": Row(in_slices(model), policy=slices),
-            "… a metric n/a in 30 % of the cases, in 1 of 10 answers": Row(with_metric(model, 0.3, 0.1, None)),
-            "… a metric n/a in 30 % of the cases, in half of the answers": Row(with_metric(model, 0.3, 0.5, None)),
-            "… a metric that raises in 2 % of the answers": Row(with_metric(model, 1.0, 0.02, RAISES)),
-            "… each case better or worse by 0.2 for good": Row(neutral(model)),
+            MAIN: Row(model, compared=True, large=True, of_data=True),
+            "… one look (`-n`, replays)": Row(model, looks_once=True, large=True, of_data=True),
+            "… behind a deterministic retriever": Row(sampling(answers, retriever=True), of_data=True),
+            "… in five slices": Row(in_slices(model), policy=slices, of_data=True),
+            "… a metric n/a in 30 % of the cases, in 1 of 10 answers": Row(
+                with_metric(model, 0.3, 0.1, None), of_data=True
+            ),
+            "… a metric n/a in 30 % of the cases, in half of the answers": Row(
+                with_metric(model, 0.3, 0.5, None), of_data=True
+            ),
+            "… a metric that raises in 2 % of the answers": Row(with_metric(model, 1.0, 0.02, RAISES), of_data=True),
+            "… each case better or worse by 0.2 for good": Row(neutral(model), runs_again=False, of_data=True),
             "assertions: 27 % of the cases pass 60 %": Row(asserted(hard(0.27, 0.6)), large=True),
             "assertions: 27 % of the cases pass 40 %": Row(asserted(hard(0.27, 0.4))),
             "assertions: every case passes 60 to 100 %, Beta(8, 1)": Row(asserted(lambda rng: rng.betavariate(8, 1))),
@@ -150,30 +151,30 @@ def rows(data: Path | None) -> dict[str, dict[str, Row]]:
             "a score of 1, or of 0.45 in 40 % of the answers": Row(jumping(0.45, 0.4)),
             "nearly steady: 10 % of the cases vary, bad in 30 %": Row(nearly_steady(0.1, 0.3)),
             "nearly steady: every case, bad in 5 %": Row(nearly_steady(1.0, 0.05)),
-            "re-chunked, `case_guard: suite`": Row(swapped(source), policy=SUITE_ONLY, runs_again=False),
+            "re-chunked, `case_guard: suite`": Row(swapped(source), policy=SUITE_ONLY, runs_again=False, of_data=True),
             "re-chunked, `suite`, five forms of each question": Row(
-                variants(source), policy=SUITE_ONLY, runs_again=False
+                variants(source), policy=SUITE_ONLY, runs_again=False, of_data=True
             ),
             "a tenth fell by 0.5, the others rose, `suite`": Row(uneven(-0.5), policy=SUITE_ONLY, runs_again=False),
             "a tenth rose by 0.5, the others fell, `suite`": Row(uneven(0.5), policy=SUITE_ONLY, runs_again=False),
         },
         CHANGED: {
-            BROKEN: Row(model, lost(), compared=True, large=True),
-            "sampling model, two cases broken": Row(model, lost(cases=2)),
-            TENTH: Row(model, lost(0.1), compared=True, large=True),
-            FIFTH: Row(model, lost(0.2), compared=True, large=True),
+            BROKEN: Row(model, lost(), compared=True, large=True, of_data=True),
+            "sampling model, two cases broken": Row(model, lost(cases=2), of_data=True),
+            TENTH: Row(model, lost(0.1), compared=True, large=True, of_data=True),
+            FIFTH: Row(model, lost(0.2), compared=True, large=True, of_data=True),
             "assertions, 27 % of the cases pass 60 %: one case broken": Row(asserted(hard(0.27, 0.6)), lost()),
             "one document lost, deterministic retriever": Row(one_document, runs_again=False),
-            "a tenth of the chunks lost": Row(chunks_lost(source, 0.1), runs_again=False),
+            "a tenth of the chunks lost": Row(chunks_lost(source, 0.1), runs_again=False, of_data=True),
             "a tenth of the chunks lost, `case_guard: suite`": Row(
-                chunks_lost(source, 0.1), policy=SUITE_ONLY, runs_again=False
+                chunks_lost(source, 0.1), policy=SUITE_ONLY, runs_again=False, of_data=True
             ),
         },
         BETTER: {
-            "sampling model, a fifth of the answers won": Row(won(model, 0.2)),
-            "a tenth of the chunks won": Row(chunks_lost(source, 0.1, back=True), runs_again=False),
+            "sampling model, a fifth of the answers won": Row(won(model, 0.2), of_data=True),
+            "a tenth of the chunks won": Row(chunks_lost(source, 0.1, back=True), runs_again=False, of_data=True),
             "a tenth of the chunks won, `case_guard: suite`": Row(
-                chunks_lost(source, 0.1, back=True), policy=SUITE_ONLY, runs_again=False
+                chunks_lost(source, 0.1, back=True), policy=SUITE_ONLY, runs_again=False, of_data=True
             ),
         },
     }
@@ -188,6 +189,7 @@ class Counted(NamedTuple):
     runs: int
     seed: int
     rules: Sequence[Rule] = RULES
+    processes: int | None = None
 
     def one(self, job: tuple[str, str, int, int]) -> OneBaseline:
         """Simulate one baseline of a row; scenarios are functions, which do not travel between processes."""
@@ -196,61 +198,19 @@ class Counted(NamedTuple):
         row = rows(self.data)[heading][name]
         return one_baseline(row, n, runs, f"{self.seed} {n} {b}", self.rules)
 
-    def all(self, only: str = "") -> Iterator[tuple[str, str, int, Rates]]:
-        """Simulate everything, side by side: heading, name of the row, size, rates."""
+    def all(self, only: str, kept: Kept) -> None:
+        """Simulate side by side what is not *kept* yet, of the rows whose name holds *only*."""
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for products this small, threads cost more than they gain
-        with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        with ProcessPoolExecutor(self.processes or os.cpu_count(), get_context("spawn")) as pool:
             for heading, of_heading in rows(self.data).items():
                 for name, row in of_heading.items():
-                    for n in self.sizes if only in name else ():
-                        if n > LARGE and not row.large:
+                    key = REAL if self.data else MADE_UP, heading, name
+                    for n in self.sizes if only in name and (row.of_data or not kept.of(REAL)) else ():
+                        if kept.has(key, n) or (n > LARGE and not row.large):
                             continue
                         baselines = self.baselines * (1 if row.runs_again else 4)
                         jobs = [(heading, name, n, b) for b in range(baselines)]
-                        found = rates_of(list(pool.map(self.one, jobs, chunksize=4)))
-                        print(f"{name}, {n}: {found}", file=sys.stderr, flush=True)
-                        yield heading, name, n, found
-
-
-def page(sizes: Sequence[int], found: Mapping[tuple[str, str], Mapping[int, Rates]]) -> list[str]:
-    """Return the tables of the page."""
-
-    def lines(heading: str, cell: Callable[[Rates], str]) -> dict[str, list[str]]:
-        return {name: cells(of_row, cell) for (of, name), of_row in found.items() if of == heading}
-
-    def cells(of_row: Mapping[int, Rates], cell: Callable[[Rates], str]) -> list[str]:
-        return [cell(of_row[n]) if n in of_row else "" for n in sizes]
-
-    def share_of(word: str) -> Callable[[Rates], str]:
-        return lambda rates: f"{rates.words.get(word, 0):.0%}"
-
-    def share_by(rule: int) -> Callable[[Rates], str]:
-        return lambda rates: f"{rates.others[rule]:.0%}"
-
-    by_name = {name: of_row for (_, name), of_row in found.items()}
-    out = [f"## {UNCHANGED}", ""]
-    out += table("**red**: mean (95th percentile over baselines)", sizes,
-                 lines(UNCHANGED, lambda r: f"{r.red:.1%} ({r.unlucky:.0%})"))  # fmt: skip
-    out += table("*inconclusive*", sizes, lines(UNCHANGED, share_of("inconclusive")))
-    out += [f"## {CHANGED}", "", *table("**red**", sizes, lines(CHANGED, lambda r: f"{r.red:.0%}"))]
-    out += table("red by a case, red by the suite", sizes,
-                 lines(CHANGED, lambda r: f"{r.by_case:.0%}, {r.by_suite:.0%}"))  # fmt: skip
-    out += [f"## {BETTER}", "", *table("**red**", sizes, lines(BETTER, lambda r: f"{r.red:.1%}"))]
-    out += table("*better*", sizes, lines(BETTER, share_of("better")))
-    if MAIN in by_name:
-        calls = "further answers in an unchanged run: mean (95th percentile)"
-        out += ["## What it costs", "", *table("sampling model", sizes, {
-            "answers that an update asks for": cells(by_name[MAIN], lambda r: f"{r.asked:.0f}"),
-            calls: cells(by_name[MAIN], lambda r: f"{r.calls:.1f} ({r.most_calls:.0f})"),
-        })]  # fmt: skip
-    if all(name in by_name for name in COMPARED.values()):
-        out += ["## What else a team would use", ""]
-        for short, name in COMPARED.items():
-            rules = {"**`pytest --auepora`**": cells(by_name[name], lambda r: f"**{r.red:.0%}**")}
-            for i, rule in enumerate(RULES):
-                rules[(rule.__doc__ or "").strip()] = cells(by_name[name], share_by(i))
-            out += table(f"sampling model, {short}: red", sizes, rules)
-    return out
+                        kept.add(key, n, rates_of(list(pool.map(self.one, jobs, chunksize=4))))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -258,19 +218,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--baselines", type=int, default=150, help="accepted baselines per row and size")
     parser.add_argument("--runs", type=int, default=20, help="runs against each; a fifth of them where it changed")
-    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), metavar="N")
+    parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES), metavar="N")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--processes", type=int, help="how many at once (default: one for each core)")
     parser.add_argument("--only", default="", help="rows whose name holds this text")
-    parser.add_argument("--data", type=Path, default=SHARED, help="folder with clapnq-dev and llm-noise-dev")
+    parser.add_argument("--data", type=Path, default=SHARED, help="folder with clapnq-dev and llm-noise-dev, or none")
+    parser.add_argument("--kept", type=Path, help="file of what was counted already, which is not counted again")
     parser.add_argument("--write", type=Path, help="put the tables below the marker of this Markdown file")
     given = parser.parse_args(arguments)
     data = given.data if given.data.is_dir() else None
-    counted = Counted(data, given.sizes, given.baselines, given.runs, given.seed)
-    found: dict[tuple[str, str], dict[int, Rates]] = {}
-    for heading, name, n, of_size in counted.all(given.only):
-        found.setdefault((heading, name), {})[n] = of_size
-    told = f"{given.baselines} baselines with {given.runs} runs each per row, seed {given.seed}."
-    text = "\n".join([told if data else f"{told} Scores are made up.", "", *page(given.sizes, found)])
+    kept = Kept(given.kept, [(heading, name) for heading, of_heading in rows(data).items() for name in of_heading])
+    Counted(data, given.sizes, given.baselines, given.runs, given.seed, processes=given.processes).all(given.only, kept)
+    text = "\n".join(pages(kept, given.seed))
     print(text)
     if given.write:
         head, marker, _ = given.write.read_text("utf-8").partition("<!-- tables -->\n")
