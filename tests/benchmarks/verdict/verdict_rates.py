@@ -50,7 +50,7 @@ from .verdict_scenarios import (
 __all__ = ["SHARED", "Counted", "Row", "rates", "rates_of", "rows"]
 
 SIZES = (7, 20, 60, 200)
-LARGE = 100
+LARGE = 60
 """Suites of more cases take long, so only some rows have them."""
 SHARED = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 SUITE_ONLY = RegressionPolicy(case_guard="suite")
