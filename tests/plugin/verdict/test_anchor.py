@@ -58,3 +58,19 @@ def test_a_broken_anchor_fails_the_run_and_can_be_replaced(project: Example) -> 
 def test_a_suite_cannot_be_called_like_an_anchor(project: Example) -> None:
     project.edit("suite: shop", "suite: shop.anchor")
     assert "ends in .anchor" in str(project.run().stdout)
+
+
+def test_three_accepted_falls_in_a_row_are_added_up(project: Example) -> None:
+    """Each is too small to fail anything; together they are a loss that nobody decided to accept."""
+    project.edit("    thresholds: {token_f1: 0.5}\n", "")
+    project.edit("thresholds:\n  recall@3: 0.9\n", "")
+    project.accept()
+    told = []
+    for _ in range(4):
+        project.edit("text = docs[found[0]]", "text = docs[found[0]] + ' (so they say)'", "shop.py")
+        told.append(" ".join(str(project.run("--auepora-update").stdout).split()))
+    assert ["accepted falls in a row add up" in said for said in told] == [False, False, True, True]
+    assert "token_f1: 3 accepted falls in a row add up from" in told[2]
+    assert "token_f1: 4 accepted falls in a row add up from" in told[3]
+    assert "`pytest --auepora-update=anchor`" in told[3]
+    assert "accepted falls" not in str(project.run("--auepora-update").stdout), "nothing fell"
