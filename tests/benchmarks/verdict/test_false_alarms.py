@@ -51,15 +51,25 @@ def of_rate(share: float, rate: float) -> Scenario:
     return asserted(lambda rng: rate if rng.random() < share else 1.0)
 
 
+UNCHANGED = {
+    "model": MODEL, "pass 60 %": of_rate(0.27, 0.6), "n/a": with_metric(MODEL, 0.3, 0.5, None),
+    "raises": with_metric(MODEL, 1.0, 0.02, RAISES), "some steady": nearly_steady(0.1, 0.3),
+    "nearly steady": nearly_steady(1.0, 0.05),
+}  # fmt: skip
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [7, 20])
-@pytest.mark.parametrize("scenario", [
-    MODEL, of_rate(0.27, 0.6), of_rate(0.27, 0.4), with_metric(MODEL, 0.3, 0.5, None),
-    with_metric(MODEL, 1.0, 0.02, RAISES), nearly_steady(0.1, 0.3), nearly_steady(1.0, 0.05),
-], ids=["model", "pass 60 %", "pass 40 %", "n/a", "raises", "some steady", "nearly steady"])  # fmt: skip
-def test_an_unchanged_system_is_rarely_red(scenario: Scenario, n: int) -> None:
-    """At most 3 % of the runs; of 96, of which those against one baseline are red together, rarely more than 8 %."""
-    assert red(Row(scenario), n) <= 0.08
+@pytest.mark.parametrize("name", UNCHANGED)
+def test_an_unchanged_system_is_rarely_red(name: str, n: int) -> None:
+    """In three of these 96 runs at most; were no case asked again, it were four to fifty."""
+    assert red(Row(UNCHANGED[name]), n) <= 3.5 / 96
+
+
+@pytest.mark.slow
+def test_assertions_that_hold_in_few_answers_are_rarely_red() -> None:
+    """In 2 % of the runs: two answers may be alike by luck.  Without asking again it were 7 %."""
+    assert red(Row(of_rate(0.27, 0.4)), 7, 60, 6) <= 0.04
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""How often a family is wrong, counted: chance alone by one look and by two, lost answers by the figure that a run names.
+"""How often a family is wrong, counted: chance alone by one look and by two, lost answers by the figure a run names.
 
 Seeded, so each figure is the same everywhere; what a whole run comes to is counted in `tests/benchmarks/verdict`.
 """
