@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ...base.pages import help_command, page_url
 from ...core.run import Run
+from ...regression.checks import ASSERTIONS
+from ...regression.outcomes import PASS_RATE
 from ...regression.verdict import Verdict
 from ..text import Code, Parts, listed
 
@@ -23,7 +25,7 @@ def next_steps(run: Run, verdict: Verdict, html: str | None = None) -> list[Part
         errored = f"{round((errors[0].value or 0.0) * errors[0].n)} of {errors[0].n} cases"
         steps.append((f"{errored} errored: fix that, then ", Code("pytest --auepora-resume"), " asks only those again"))
     elif is_worse:
-        steps += [*_if_nothing_changed(verdict), *_if_it_varies(run), _if_intended(verdict)]
+        steps += [*_if_nothing_changed(verdict), *_if_it_varies(run, verdict), _if_intended(verdict)]
         if word == "mixed" and verdict.improved_cases:
             steps.append(("of the rest some got better: ", *_ACCEPT_BETTER))
     elif _would_be_still_failing(run, verdict):
@@ -90,14 +92,20 @@ def _if_nothing_changed(verdict: Verdict) -> list[Parts]:
     return [(said, _read_on("non-deterministic"))]
 
 
-def _if_it_varies(run: Run) -> list[Parts]:
-    """Return the setting for assertions that hold in some answers only, where one failed or varies."""
+_RATES = {PASS_RATE, *(metric for metric, _ in ASSERTIONS.values())}
+"""What a gate over the assertions of all cases is about."""
+
+
+def _if_it_varies(run: Run, verdict: Verdict) -> list[Parts]:
+    """Return the setting for assertions that hold in some answers only, where the run is red by nothing else."""
+    by_rate = any(gate.state == "failed" and gate.metric in _RATES for gate in verdict.gates)
     names = dict.fromkeys(
         finding.metric
         for case in run.cases.values()
+        if all(failure.kind == "assertion" or failure.metric in _RATES for failure in case.failures)
         for finding in case.findings
-        if finding.kind == "assertion" and (finding.status == "varies" or finding.passed > 0 or finding.varied)
-        if finding.status != "still failing"
+        if finding.kind == "assertion"
+        if (finding.fails and (finding.varied or finding.passed)) or (by_rate and finding.status == "varies")
     )
     if not names:
         return []

@@ -14,8 +14,8 @@ from pytest_auepora.reporting.text import Code, plain_sentence
 from pytest_auepora.reporting.wording.steps import next_steps
 from pytest_auepora.reporting.wording.verdict import first_line, headline
 
-from ..builders import baseline_of, run_of, verdict_of
-from .suites import CASES, green, red_by_gates, refusing, sampled
+from ..builders import Case, baseline_of, run_of, verdict_of
+from .suites import CASES, REFUSAL, green, red_by_gates, refusing, sampled
 
 
 def said_steps(run: Run, verdict: Verdict, html: str | None = None) -> list[str]:
@@ -33,6 +33,25 @@ def test_the_hint_on_a_sampling_suite_names_the_setting() -> None:
     assert any("`assertions: report`" in step for step in steps)
     assert any(step.startswith("if nothing was changed here") for step in steps)
     assert any(step.startswith("if it was intended: accept it with `pytest --auepora-update`") for step in steps)
+
+
+def test_the_setting_for_assertions_is_advice_on_nothing_else() -> None:
+    """Where the run is red by its retrieval, it matters not that an assertion varied somewhere, or broke as well."""
+    baseline = sampled()
+
+    def again(case: Case) -> Case:
+        return case.with_(again=[case.with_(answer=f"{case.answer} {i}") for i in range(9)])
+
+    lost = again(CASES[0].with_(got=["x"]))
+    refuses = again(CASES[0].with_(got=["x"], answer=REFUSAL))
+    breaks = again(CASES[0].with_(answer="Within a month of purchase."))
+    varies = CASES[1].with_(answer=REFUSAL, again=[CASES[1]])
+    for now, is_told in (([lost, varies], False), ([refuses], False), ([breaks], True)):
+        run = run_of([*now, *CASES[len(now) :]], baseline=baseline)
+        run.cases["case-00"].findings = [replace(f, varied=9) for f in run.cases["case-00"].findings]
+        verdict = verdict_of(run, baseline=baseline)
+        assert verdict.failed_cases == 1
+        assert any("`assertions: report`" in step for step in said_steps(run, verdict)) == is_told
 
 
 def test_nobody_is_told_to_run_again_on_a_real_regression() -> None:
