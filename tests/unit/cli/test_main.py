@@ -53,7 +53,7 @@ def test_options_may_be_cut_short_have_values_and_end(shell: Shell) -> None:
 
 
 def test_of_an_unknown_run_it_says_what_lists_them(shell: Shell) -> None:
-    assert shell("report", "xyzzy").err.endswith("; auepora runs lists what there is\n")
+    assert shell("report", "xyzzy").err.rstrip().rpartition("; ")[2].startswith("auepora runs")
 
 
 def test_a_python_without_sqlite_says_so(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

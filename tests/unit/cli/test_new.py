@@ -100,6 +100,6 @@ def test_what_to_do_next(shell: Shell) -> None:
         str(Path("shop/rag", path)) for path in starter_files("function", "shop_rag")
     ]
     assert "1. Run it:  cd shop/rag && pytest --auepora\n" in said.out
-    assert "your questions into golden/shop_rag.golden.yaml" in said.out
+    assert "golden/shop_rag.golden.yaml" in said.out
     shell.path.joinpath("empty").mkdir()
     assert "cd " not in shell("new", ".").out

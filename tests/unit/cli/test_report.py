@@ -59,7 +59,7 @@ def test_the_summary_of_a_json_report(shell: Shell) -> None:
     write_report(shell, "ci.json", "bm25", "dense")
     said = shell("report", "ci.json")
     assert "billing[bm25]" in said.out
-    assert "billing side by side" in said.out
+    assert "billing side" in said.out
 
 
 @pytest.mark.parametrize(("text", "code"), [(None, 2), ("{", 3), ("{}", 3), ('{"format": 99, "suites": []}', 3)])

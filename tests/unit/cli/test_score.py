@@ -92,7 +92,7 @@ def test_a_recorded_error_is_an_error(shell: Shell) -> None:
 def test_an_answer_nobody_can_read_is_an_error_too(shell: Shell) -> None:
     said = shell("score", shell.outputs({"id": "warranty", "anwser": "24 months"}), GOLDEN)
     assert said.code == 1
-    assert "did you mean 'answer'" in " ".join(said.out.split())
+    assert "'answer'" in " ".join(said.out.split())
 
 
 def test_a_missing_output_leaves_the_suite_unjudged(shell: Shell) -> None:

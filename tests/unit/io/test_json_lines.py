@@ -140,5 +140,5 @@ def test_a_long_line_is_complained_of_in_little_memory(tmp_path: Path) -> None:
     got = problems(tmp_path, text, NAME)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert "unknown key 'matcch'" in got[0]
+    assert "'matcch'" in got[0]
     assert peak < 12 * len(text)

@@ -120,4 +120,4 @@ def test_complaints_that_say_the_same_are_counted(tmp_path: Path) -> None:
     with pytest.raises(GoldenFileError) as caught:
         load_golden(path)
     assert [p.line for p in caught.value.problems] == [3, 4, 5]
-    assert caught.value.problems[-1].message.endswith("(and 156 more like it below)")
+    assert caught.value.problems[-1].message.rpartition("(")[2].startswith("and 156")

@@ -97,7 +97,7 @@ def test_paraphrases_from_a_file(golden: Path, capsys: pytest.CaptureFixture[str
     assert made[0].sample.labels["scenario"] == "paraphrase"
     file.write_text("refund: Until when?", encoding="utf-8")
     assert main(["perturb", str(golden), "--paraphrases", str(file)]) == 3
-    assert "has no case 'refund' (did you mean 'refunds'?)" in capsys.readouterr().err
+    assert "'refunds'?" in capsys.readouterr().err
 
 
 def test_noise_from_a_corpus(golden: Path) -> None:

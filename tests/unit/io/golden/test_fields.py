@@ -89,7 +89,7 @@ def test_what_the_file_says_wrongly(tmp_path: Path, name: str) -> None:
 
 def test_a_file_name_that_cannot_name_a_suite(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, CASE, "a#b.golden.yaml")
-    assert "the suite is called after the file, and 'a#b' may hold letters" in problem
+    assert "'a#b'" in problem
     assert "write suite:" in problem
 
 
@@ -190,7 +190,7 @@ def test_what_a_case_says_wrongly(tmp_path: Path, name: str) -> None:
 def test_circles_of_variants_are_named(tmp_path: Path) -> None:
     text = "".join(f"- {{id: {a}, query: Q, variant_of: {b}}}\n" for a, b in (("a", "b"), ("b", "c"), ("c", "a")))
     told = problems(tmp_path, f"cases:\n{text}")
-    assert "variant_of goes round in a circle: a → b → c → a" in told[0]
+    assert "a → b → c → a" in told[0]
 
 
 def test_equal_questions_are_fine(tmp_path: Path) -> None:

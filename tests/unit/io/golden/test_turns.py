@@ -86,4 +86,4 @@ def test_who_asks_is_a_label(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", ["history: []", "messages: []", "conversation_id: c", "principal: x"])
 def test_other_names_of_the_keys_are_explained(tmp_path: Path, wrong: str) -> None:
     (problem,) = problems(tmp_path, f"cases:\n- {{id: a, query: Q, {wrong}}}\n")
-    assert "did you mean" in problem
+    assert "(did you" in problem
