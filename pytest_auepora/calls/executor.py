@@ -128,7 +128,9 @@ class Executor:
         self._start_queued()
 
     def _start_queued(self) -> None:
-        while self._queue and not self.closed and (self._has_room or self._queue[0].urgent):
+        while self._queue and not self.closed:
+            if not self._queue[0].urgent and sum(not call.urgent for call in self.running) >= self._size:
+                return
             call = self._queue.popleft()
             if call.state != "queued":
                 continue
@@ -138,10 +140,6 @@ class Executor:
             elif not self._start_in_thread(call):
                 self._queue.appendleft(call)
                 return
-
-    @property
-    def _has_room(self) -> bool:
-        return sum(not call.urgent for call in self.running) < self._size
 
     def _free_place(self, call: Call) -> None:
         self.running.pop(call, None)

@@ -383,8 +383,7 @@ def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
 def _answers(source: RecordedRun, case: GoldenCase) -> list[RecordedAnswer]:
     """Return the recorded answers to *case* as it is now, without those it was asked for because one failed."""
     result = source.run.cases.get(case.id)
-    count = len(result.answers) if result is not None and result.answers is not None else 1
-    recordings = source.recordings.get(case.id, ())[:count]
+    recordings = source.recordings.get(case.id, ())[: result.n_answers if result is not None else 1]
     answers = [RecordedAnswer(recording, source.keys, source.run_id) for recording in recordings]
     return [answer for answer in answers if not answer.differs(case)]
 

@@ -21,7 +21,6 @@ from ..regression.cause import (
     LeftOut,
     Refusal,
     answers_needed,
-    answers_today,
     case_cause,
     is_of_answer,
     is_of_retrieval,
@@ -110,18 +109,14 @@ class _Finder:
         cause, plans = Cause(), list[_Plan]()
         cases = {case.id: case for case in self._question.cases}
         for case_id in worse_cases(self._run, self._verdict):
-            why: LeftOut | None = "limit" if len(plans) >= MOST_CASES else self._why_not(case_id)
-            plan = None if why is not None else self._plan(cases[case_id])
-            if plan is not None and not self._again.budget.take(plan.times + plan.more, self._name(case_id)):
-                why, plan = "calls", None
-            if plan is not None:
+            plan = self._plan(cases[case_id]) if len(plans) < MOST_CASES else "limit"
+            if isinstance(plan, _Plan):
                 plans.append(plan)
-            elif why is not None:
-                cause.left_out[case_id] = why
+            else:
+                cause.left_out[case_id] = plan
         if not plans:
-            reasons = set(cause.left_out.values())
-            cause.refusal = "calls" if "calls" in reasons else "no accepted documents"
-        elif not any(plan.documents for plan in plans) and not self._retrieved_today(plans):
+            cause.refusal = "calls" if "calls" in cause.left_out.values() else "no accepted documents"
+        elif not any(plan.documents or plan.result.outputs.get("retrieved") for plan in plans):
             cause.refusal = "no retriever"
         else:
             try:
@@ -131,38 +126,29 @@ class _Finder:
             self._conclude(cause, plans)
         return cause
 
-    def _name(self, case_id: str) -> tuple[str, str, str]:
-        return self._run.path, self._run.variant, case_id
-
-    def _why_not(self, case_id: str) -> LeftOut | None:
-        """Return why a case cannot be asked."""
-        accepted, pair = self._question.accepted, self._verdict.case_comparisons[case_id]
-        assert pair.before is not None
-        if accepted is None or not accepted.is_of(case_id, pair.before):
-            return "not kept"
-        if not accepted[case_id].has_whole_documents:
-            return "not kept whole"
-        return None if all(given.doc.text for given in accepted.documents(case_id)) else "without texts"
-
-    def _plan(self, case: GoldenCase) -> _Plan:
+    def _plan(self, case: GoldenCase) -> _Plan | LeftOut:
+        """Return how a case is asked, or why it is not."""
         accepted, result = self._question.accepted, self._run.cases[case.id]
         before = self._verdict.case_comparisons[case.id].before
-        assert accepted is not None
-        assert before is not None
-        needed, is_same = answers_needed(before, result, self._metrics), self._is_same(case.id)
-        today = answers_today(result)
+        if accepted is None or before is None or not accepted.is_of(case.id, before):
+            return "not kept"
+        if not accepted[case.id].has_whole_documents:
+            return "not kept whole"
+        documents = accepted.documents(case.id)
+        if not all(given.doc.text for given in documents):
+            return "without texts"
+        needed, is_same = answers_needed(before, result, self._metrics), self._is_same(case.id, accepted)
+        today = [*each_answer(result)]
         fresh = [*today[1:], *(OneAnswer.of(look.cases[case.id]) for look in self._question.looks)]
         is_biased = needed > 1 and not fresh
         times = needed if not is_same or is_biased else 0
         more = needed if is_biased and not is_same and self._question.system is None else 0
-        return _Plan(
-            case, result, before, accepted.documents(case.id), is_same, needed > 1, fresh or today, times, more
-        )
+        if not self._again.budget.take(times + more, (self._run.path, self._run.variant, case.id)):
+            return "calls"
+        return _Plan(case, result, before, documents, is_same, needed > 1, fresh or today, times, more)
 
-    def _is_same(self, case_id: str) -> bool:
+    def _is_same(self, case_id: str, accepted: AcceptedTexts) -> bool:
         """Whether what was retrieved today is what was retrieved then, as far as it is known in full."""
-        accepted = self._question.accepted
-        assert accepted is not None
         if case_id in self._question.digests:
             return self._question.digests[case_id] == accepted.digest(case_id)
         today, then = (
@@ -170,9 +156,6 @@ class _Finder:
             for shown in (self._run.cases[case_id].outputs, accepted.outputs(case_id))
         )
         return today == then and not any(is_cut for *_, is_cut in today)
-
-    def _retrieved_today(self, plans: Sequence[_Plan]) -> bool:
-        return any(plan.result.outputs.get("retrieved") for plan in plans)
 
     def _ask(self, cause: Cause, plans: Sequence[_Plan]) -> Steps[None]:
         """Make the calls, each plan's behind another."""
@@ -182,7 +165,7 @@ class _Finder:
                 generator_of(self._system)
             swapped = with_documents(self._system, plan.documents) if plan.times else self._system
             asks += [self._again.aside(swapped, plan.case, number) for number in range(plan.times)]
-            first = len(answers_today(plan.result))
+            first = plan.result.n_answers
             asks += [self._again.aside(self._system, plan.case, first + number) for number in range(plan.more)]
         cause.calls = len(asks)
         answered, place = self._again.begin(len(asks), WHY), 0
@@ -200,13 +183,14 @@ class _Finder:
             sum_usage(plan.result, [plan.result, *plan.swapped, *more])
 
     def _conclude(self, cause: Cause, plans: Sequence[_Plan]) -> None:
+        comparisons = self._verdict.case_comparisons
+        of_retrieval = [name for name, info in self._run.metrics.items() if is_of_retrieval(info)]
         for plan in plans:
-            swapped = [OneAnswer.of(single) for single in plan.swapped]
-            if plan.is_same:
-                cells = Cells([*each_answer(plan.before)], swapped or plan.now, None, self._fell(plan.case.id))
-            else:
-                cells = Cells([*each_answer(plan.before)], plan.now, swapped, self._fell(plan.case.id))
-            found = case_cause(cells, self._metrics_of(plan.case.id))
+            swapped, pair = [OneAnswer.of(single) for single in plan.swapped], comparisons[plan.case.id]
+            now, other = (swapped or plan.now, None) if plan.is_same else (plan.now, swapped)
+            fell = tuple(n for n in of_retrieval if n in pair.changes and pair.changes[n].gain < -_LEAST_FALL)
+            comparable = {name: info for name, info in self._metrics.items() if name not in pair.incomparable}
+            found = case_cause(Cells([*each_answer(plan.before)], now, other, fell), comparable)
             if raised := _raised(plan):
                 cause.left_out[plan.case.id], cause.detail = "raised", cause.detail or raised
             elif found is None:
@@ -218,26 +202,13 @@ class _Finder:
         if not cause.cases:
             cause.refusal = "raised" if "raised" in cause.left_out.values() else "no accepted documents"
             return
-        cause.retrieval = self._worse_retrieval()
+        cause.retrieval = self._worse_retrieval(of_retrieval)
         steady = not any(plan.varies for plan in plans)
         suite_cause(cause, self._run, steady=steady, metrics=self._metrics)
 
-    def _metrics_of(self, case_id: str) -> Mapping[str, MetricInfo]:
-        """Return the metrics of the answer that compare in a case."""
-        incomparable = self._verdict.case_comparisons[case_id].incomparable
-        return {name: info for name, info in self._metrics.items() if name not in incomparable}
-
-    def _fell(self, case_id: str) -> tuple[str, ...]:
-        changes = self._verdict.case_comparisons[case_id].changes
-        return tuple(
-            name
-            for name, info in self._run.metrics.items()
-            if is_of_retrieval(info) and name in changes and changes[name].gain < -_LEAST_FALL
-        )
-
-    def _worse_retrieval(self) -> dict[str, float]:
+    def _worse_retrieval(self, of_retrieval: Sequence[str]) -> dict[str, float]:
         """Return the metrics of retrieval that are worse over the suite, or in the cases that failed by them."""
-        metrics, comparison = self._run.metrics, self._verdict.comparison
+        assert self._verdict.comparison is not None
         names = {gate.metric for gate in self._verdict.gates if gate.is_of_whole and gate.word == "worse"}
         names |= {
             finding.metric
@@ -245,17 +216,11 @@ class _Finder:
             for finding in self._run.cases[case_id].failures
             if finding.is_worse
         }
-        out: dict[str, float] = {}
-        for name, info in metrics.items():
-            if name in names and is_of_retrieval(info) and comparison is not None:
-                change = comparison.metric(name)
-                if change is not None and change.gain < 0:
-                    out[name] = change.gain
-        return out
+        changes = {name: self._verdict.comparison.metric(name) for name in of_retrieval if name in names}
+        return {name: change.gain for name, change in changes.items() if change is not None and change.gain < 0}
 
 
 def _raised(plan: _Plan) -> str:
     """Return what the generator raised with documents that it should be able to read, as it answered today."""
-    if not any(one.answered for one in plan.now):
-        return ""
-    return next((single.error_line for single in plan.swapped if single.state == "error"), "")
+    errors = (single.error_line for single in plan.swapped if single.state == "error")
+    return next(errors, "") if any(one.answered for one in plan.now) else ""

@@ -26,7 +26,6 @@ from .common import (
     Sources,
     UsageError,
     calibrations_folder,
-    is_ascii_output,
     load_suite,
     registry_of,
     write_output,
@@ -82,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         write_output(record_text(calibration), None)
     else:
-        print(study_text(result, ascii_only=is_ascii_output()), end="")
+        print(study_text(result), end="")
         if not calibration.judge.get("params", {}).get("judge"):
             print("note: no model is named, so a change of it will go unseen", file=sys.stderr)
     if not args.dry_run:
@@ -115,9 +114,9 @@ def _check_models(models: list[str], judge: dict[str, Any]) -> None:
             raise UsageError(f"the labels hold scores of {model}, the judge is {judge_name}: ask it anew with --ask")
 
 
-def study_text(result: Study, *, ascii_only: bool = False) -> str:
+def study_text(result: Study) -> str:
     """Return the decision, the figures with their intervals, and further remarks."""
-    page = Page(_WIDTH, ascii_only=ascii_only)
+    page = Page(_WIDTH)
     n_yes, n = sum(answer for answer, _ in result.labels.values()), len(result.labels)
     page.paragraph(f"{result.metric}: {'may gate' if result.gate else 'stays advisory'}: {result.reason}")
     page.paragraph(f"{n} labels, {n_yes} yes and {n - n_yes} no; the judge says yes from {result.threshold:g}")

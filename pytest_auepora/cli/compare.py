@@ -29,7 +29,6 @@ from .common import (
     UsageError,
     calibrations_folder,
     exit_code,
-    is_ascii_output,
     open_history,
     write_output,
 )
@@ -117,7 +116,7 @@ def _side_by_side(args: argparse.Namespace) -> int:
 
 def _as_text(make: Callable[..., list[Line]], what: Any) -> str:
     """Return the lines that *make* makes of *what*, as wide as the terminal."""
-    return render(make(what, width=shutil.get_terminal_size((100, 24)).columns, ascii_only=is_ascii_output())) + "\n"
+    return render(make(what, width=shutil.get_terminal_size((100, 24)).columns)) + "\n"
 
 
 def _find_runs(find: Callable[[str, Run | None], list[tuple[str, Run]]], names: Sequence[str]) -> list[tuple[str, Run]]:

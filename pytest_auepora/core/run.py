@@ -169,6 +169,11 @@ class CaseResult(Record):
         return self.state == "error" or any(finding.kind in ("raised", "timed out") for finding in self.findings)
 
     @property
+    def n_answers(self) -> int:
+        """How often the system was asked, looks at the suite left out."""
+        return len(self.answers) if self.answers is not None else 1
+
+    @property
     def error_line(self) -> str:
         """The exception without its frames; empty without one."""
         return next(iter(self.error.splitlines()), "")

@@ -214,8 +214,9 @@ class CaseFlow:
         sum_usage(result, [result, *(single.result for single in measured)])
         if result.context and result.context != digest_of_all([single.answer for single in measured]):
             result.context = ""
-        first = each_answer(result.answers) if result.answers is not None else [OneAnswer.of(result)]
-        return self._judge(result, [*first, *(OneAnswer.of(single.result) for single in measured)], recordings)
+        return self._judge(
+            result, [*each_answer(result), *(OneAnswer.of(single.result) for single in measured)], recordings
+        )
 
     def aside(self, case_calls: CaseCalls, system: System) -> list[CaseResult]:
         """Score answers that are no part of the run, each by itself, and hold them to nothing."""

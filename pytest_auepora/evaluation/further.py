@@ -109,7 +109,7 @@ class FurtherAnswers:
         missing = plan.missing({case.id: results[case.id] for case in cases if case.id in results})
         todo = [(case, missing[case.id]) for case in cases if case.id in missing]
         todo = [(case, n) for case, n in todo if self.budget.take(n, self._name(case))]
-        firsts = {case.id: _n_answers(results[case.id]) for case, _ in todo}
+        firsts = {case.id: results[case.id].n_answers for case, _ in todo}
         asks = [self._ask(case, number) for case, n in todo for number in range(firsts[case.id], firsts[case.id] + n)]
         answered, place, done = self.begin(len(asks), "asking again, to learn what varies"), 0, []
         for case, n in todo:
@@ -182,7 +182,3 @@ class FurtherAnswers:
 
 def _asked(run: Run) -> set[str]:
     return {case_id for case_id, result in run.cases.items() if result.state != "skipped"}
-
-
-def _n_answers(result: CaseResult) -> int:
-    return len(result.answers) if result.answers is not None else 1

@@ -78,12 +78,8 @@ class UpdatePlan:
 
     def missing(self, results: Mapping[str, CaseResult]) -> dict[str, int]:
         """Return how many more answers to ask for behind the suite, by case."""
-        asked = {
-            case_id: len(result.answers) if result.answers is not None else 1
-            for case_id, result in results.items()
-            if result.state != "skipped"
-        }
-        wanted = {case_id: self.answers(case_id) - n for case_id, n in asked.items()}
+        asked = {case_id: result for case_id, result in results.items() if result.state != "skipped"}
+        wanted = {case_id: self.answers(case_id) - result.n_answers for case_id, result in asked.items()}
         return {case_id: n for case_id, n in wanted.items() if n > 0}
 
     def calls(self, case_ids: Collection[str]) -> tuple[int, int]:

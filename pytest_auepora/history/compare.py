@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 from ..core.findings import Answers, Finding
 from ..core.metrics_base import CHUNK_KEYS, Metric
@@ -20,8 +20,8 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
-from ..regression.baseline import Baseline, BaselineCase, BaselineMetric, match_of, metric_key
-from ..regression.checks import OneAnswer, accepted_checks, answers_of, case_rules
+from ..regression.baseline import Baseline, BaselineCase, BaselineMetric, match_of, merged, metric_key
+from ..regression.checks import OneAnswer, accepted_checks, answers_of, case_rules, each_answer
 from ..regression.compare import Change, Comparison, Flip, Incomparable, MetricChange, provenance_changes
 from ..regression.compare import compare as compare_with_baseline
 from ..regression.guards.calibration import make_advisory, standing_of
@@ -31,8 +31,6 @@ from ..regression.outcomes import GateOutcome
 from ..regression.policy import RegressionPolicy
 from ..regression.verdict import Word, word_of
 from .aggregates import DISPLAY_NAMES, AggregateMetrics, compute_aggregate, document_id, first_rank
-
-T = TypeVar("T")
 
 Match = Literal["exact", "span", "fallback_doc"]
 """By chunk id; by passages (quotes, spans, documents) that the labels themselves name; by document."""
@@ -174,7 +172,7 @@ def compare(
         keys = ", ".join(f"{c.key} {c.before} → {c.after}" for c in causes if c.key in CHUNK_KEYS)
         raise NotComparableError(f"not comparable: {keys} (--strict-chunker-version)")
     shared = [(a.cases[i], case) for i, case in b.cases.items() if i in a.cases]
-    not_comparable = {new.case_id: reason for old, new in shared if (reason := _exclusion_reason(old, new, matcher))}
+    not_comparable = {new.case_id: reason for old, new in shared if (reason := matcher.obstacle(old, new))}
     pairs = [(old, new) for old, new in shared if new.case_id not in not_comparable]
     if not pairs:
         why = f": {WHY_NOT[next(iter(not_comparable.values()))]}" if not_comparable else ""
@@ -207,14 +205,6 @@ def compare(
         only_a=tuple(i for i in a.cases if i not in b.cases), only_b=tuple(i for i in b.cases if i not in a.cases),
         run=b,
     )  # fmt: skip
-
-
-def _exclusion_reason(old: CaseResult, new: CaseResult, matcher: HitMatcher) -> NotComparable | None:
-    if "skipped" in (old.state, new.state):
-        return "skipped"
-    if old.content_hash != new.content_hash:
-        return "edited"
-    return matcher.obstacle(old, new)
 
 
 def _deltas(a: AggregateMetrics, b: AggregateMetrics, match: Match) -> dict[str, Any]:
@@ -296,20 +286,15 @@ def as_baseline(run: Run) -> Baseline:
     baseline.metrics = {n: BaselineMetric(**metric_key(info)) for n, info in run.metrics.items() if info.baselined}
     for case in run.cases.values():
         if case.state != "skipped":
-            answers = case.answers or answers_of([OneAnswer.of(case)])
+            answers = answers_of([*each_answer(case)])
             data = {n: s.data for n, s in case.scores.items() if n in baseline.metrics and s.data is not None}
             baseline.cases[case.case_id] = BaselineCase(
                 case.content_hash, len(answers),
-                {name: _one_or_all(values) for name, values in answers.values.items() if name in baseline.metrics},
-                {key: _one_or_all(held) for key, held in answers.assertions.items()}, _one_or_all(answers.answered),
+                {name: merged(values) for name, values in answers.values.items() if name in baseline.metrics},
+                {key: merged(held) for key, held in answers.assertions.items()}, merged(answers.answered),
                 dict(case.ranks), match_of(case), data, case.concurrency,
             )  # fmt: skip
     return baseline
-
-
-def _one_or_all(values: list[T]) -> T | list[T]:
-    """Return one value where all are equal, as files have it."""
-    return values[0] if all(value == values[0] for value in values) else values
 
 
 def as_run(baseline: Baseline, path: str = "") -> Run:
@@ -388,7 +373,11 @@ class HitMatcher:
         return next((rank for rank, hit in ranked if document_id(hit) in documents), None)
 
     def obstacle(self, old: CaseResult, new: CaseResult) -> NotComparable | None:
-        """Return why the hits of a case cannot be identified in both runs; None if they can."""
+        """Return why a case does not compare, or its hits cannot be identified in both runs; None if they can."""
+        if "skipped" in (old.state, new.state):
+            return "skipped"
+        if old.content_hash != new.content_hash:
+            return "edited"
         if self.match(new.case_id) != "fallback_doc":
             return None
         if any(r.ranks and r.state != "error" and "retrieved" not in r.outputs for r in (old, new)):

@@ -25,16 +25,17 @@ def fixture_definitions(item: pytest.Item) -> Mapping[str, Sequence[pytest.Fixtu
     return definitions
 
 
-def fixtures_only_for(item: pytest.Item, name: str) -> list[str]:
-    """Return the fixtures of *item* that nothing needs but the fixture *name*, itself included.
+def set_up_without(item: pytest.Item, name: str) -> None:
+    """Have None stand for the fixture *name* of *item*, and for those that nothing else needs.
 
-    Where pytest no longer tells, that is the fixture alone, and what it needs is set up without it.
+    Where pytest no longer tells these, what the fixture needs is set up without it.
     """
     first = getattr(getattr(item, "_fixtureinfo", None), "initialnames", None)
-    if first is None:
-        return [name]
-    needed = _needed_fixtures(item, first, but=name)
-    return [fixture for fixture in getattr(item, "fixturenames", ()) if fixture not in needed]
+    needed = None if first is None else _needed_fixtures(item, first, but=name)
+    funcargs: dict[str, Any] = getattr(item, "funcargs", {})
+    for fixture in [name] if needed is None else getattr(item, "fixturenames", ()):
+        if needed is None or fixture not in needed:
+            funcargs.setdefault(fixture, None)
 
 
 def _needed_fixtures(item: pytest.Item, names: Iterable[str], but: str = "") -> set[str]:

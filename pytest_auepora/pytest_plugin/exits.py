@@ -12,18 +12,10 @@ class Exits:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionstart(self) -> Generator[None, object, object]:
-        """Of one that ends before collection."""
+        """Of one that ends before collection, while tests are collected, or while cases run, by whatever code."""
         return (yield from _never_passed())
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_collection(self) -> Generator[None, object, object]:
-        """Of one that ends while tests are collected."""
-        return (yield from _never_passed())
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtestloop(self) -> Generator[None, object, object]:
-        """Of one that ends while cases run, by whatever code."""
-        return (yield from _never_passed())
+    pytest_collection = pytest_runtestloop = pytest_sessionstart
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:

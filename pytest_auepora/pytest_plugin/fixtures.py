@@ -23,7 +23,7 @@ from ..evaluation.suite import run_suite
 from ..io.golden.model import GoldenCase
 from .asking import AnswerSource, AskedCase, source_for
 from .compat import parameters_of
-from .items import case_marks, end_unmeasured, keep_further, keep_result, raise_skipped
+from .items import case_marks, end_unmeasured, keep_result, raise_skipped
 from .keys import CORPUS
 from .output import fail_case
 from .registration import session_of
@@ -86,13 +86,13 @@ class Auepora:
             again, suite.golden.cases, source.caller, repeat=evaluation.repeat, plan=plan, numbers=source.further
         ):
             if finished.result.case_id in evaluation.run.cases:
-                keep_further(request.node, source.flow, "accepted", finished)
+                keep_result(request.node, source.flow, finished, "accepted")
                 continue
             evaluation.run.add([finished.result])
             keep_result(request.node, source.flow, finished)  # at once, whatever ends the test
         if plan is None:
             for looked in evaluation.look_again(again, source.caller):
-                keep_further(request.node, source.flow, "look", looked)
+                keep_result(request.node, source.flow, looked, "look")
         return evaluation
 
 

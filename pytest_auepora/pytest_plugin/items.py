@@ -41,10 +41,10 @@ def case_marks(case: GoldenCase, *, xfail: bool = True) -> list[pytest.MarkDecor
     return marks
 
 
-def keep_result(item: pytest.Item, flow: CaseFlow, finished: FinishedCase) -> FinishedCase:
-    """Put on *item* what it measured, as *flow* ended it: it travels with the report."""
+def keep_result(item: pytest.Item, flow: CaseFlow, finished: FinishedCase, kind: FurtherKind = "") -> FinishedCase:
+    """Put on *item* what it measured, as *flow* ended it, or further answers to a case that was reported before."""
     run = flow.run
-    report = CaseReport(run.path, run.variant, finished.result, run.provenance, finished.recordings)
+    report = CaseReport(run.path, run.variant, finished.result, run.provenance, finished.recordings, kind)
     item.stash.setdefault(CASE_REPORTS, []).append(report)
     return finished
 
@@ -69,13 +69,6 @@ def _missing_fixture(error: pytest.FixtureLookupError, variant: SuiteVariant) ->
         f"{found}: write it in conftest.py, as `auepora new` does, or name yours by "
         f"`fixture: {like[0] if like else 'my_rag'}` in the golden file"
     )
-
-
-def keep_further(item: pytest.Item, flow: CaseFlow, kind: FurtherKind, finished: FinishedCase) -> None:
-    """Put on *item* further answers to a case that was reported before."""
-    run = flow.run
-    report = CaseReport(run.path, run.variant, finished.result, run.provenance, finished.recordings, kind)
-    item.stash.setdefault(CASE_REPORTS, []).append(report)
 
 
 def run_case(session: AueporaSession) -> None:

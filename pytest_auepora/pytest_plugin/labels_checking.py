@@ -18,7 +18,7 @@ from ..reporting.terminal.labels import label_page, moved_text, remaining_labels
 from ..reporting.text import harmless
 from .compat import variant_of
 from .keys import CASE, CORPUS
-from .output import is_ascii, terminal_width, write_lines
+from .output import terminal_width, write_lines
 from .session import SUITE, AueporaSession
 
 _CHECKED: pytest.StashKey[str] = pytest.StashKey()
@@ -126,13 +126,13 @@ class LabelReport:
         if not self.checked_labels and not self.note:
             return
         terminalreporter.section("auepora labels", sep="=", bold=True)
-        options: Any = {"width": terminal_width(self.session.config), "ascii_only": is_ascii()}
+        width = terminal_width(self.session.config)
         for path, checked in sorted(self.checked_labels.items()):
             suite, repaired = self.session.load(path), self.repaired.get(path)
             for variant in sorted({variant for variant, _ in checked.values()}):
                 labels = [label for other, of_case in checked.values() if other == variant for label in of_case]
                 title = run_title(suite.golden.name, variant)
-                page = label_page(title, path, labels, suite.labels.places, repaired, **options)
+                page = label_page(title, path, labels, suite.labels.places, repaired, width=width)
                 write_lines(terminalreporter, page)
             if repaired is not None:
                 for text in repaired_texts(repaired, [label for _, of_case in checked.values() for label in of_case]):

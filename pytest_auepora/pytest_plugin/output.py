@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pytest
 
 from ..reporting.terminal.suite_failure import gate_line, suite_failure, unjudged
-from ..reporting.text import harmless, printable
+from ..reporting.text import harmless, in_ascii, printable
 from ..reporting.wording.gates import gate_title
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def fail_case(config: pytest.Config, finished: FinishedCase, metrics: Mapping[st
     from ..reporting.terminal.failure import failure_headline, failure_text
 
     shown = finished.result, finished.comparison, metrics
-    text = failure_text(*shown, width=terminal_width(config), ascii_only=is_ascii(), shapes=False)
-    fail(text, failure_headline(*shown, ascii_only=is_ascii()))
+    text = failure_text(*shown, width=terminal_width(config), shapes=False)
+    fail(encodable(text), encodable(failure_headline(*shown)))
 
 
 def fail(text: str, headline: str) -> None:
@@ -145,9 +145,9 @@ def wants_traceback(config: pytest.Config) -> bool:
     return bool(wanted) or config.getoption("tbstyle", "auto") in ("long", "native")
 
 
-def is_ascii() -> bool:
-    """Whether the terminal can show ASCII only."""
-    return "utf" not in (getattr(sys.__stdout__, "encoding", "") or "").lower()
+def encodable(text: str) -> str:
+    """Return *text* with ASCII for our symbols where the terminal can show ASCII only."""
+    return text if "utf" in (getattr(sys.__stdout__, "encoding", "") or "").lower() else in_ascii(text)
 
 
 def write_lines(terminalreporter: Any, lines: Iterable[Line]) -> None:
@@ -156,5 +156,5 @@ def write_lines(terminalreporter: Any, lines: Iterable[Line]) -> None:
 
     for line in lines:
         for cell in printable_line(line):
-            terminalreporter.write(cell.text, **dict.fromkeys(cell.style, True))
+            terminalreporter.write(encodable(cell.text), **dict.fromkeys(cell.style, True))
         terminalreporter.line("")

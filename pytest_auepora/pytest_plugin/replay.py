@@ -22,7 +22,7 @@ from ..evaluation.replay import RecordedRun, replayed
 from ..regression.baseline import GIT_COMMIT
 from ..regression.compare import Change, Incomparable, provenance_changes
 from ..regression.outcomes import Note
-from .compat import fixtures_only_for, worker_input
+from .compat import set_up_without, worker_input
 from .keys import CASE, SYSTEM
 
 if TYPE_CHECKING:
@@ -112,9 +112,7 @@ class Replay:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Set up no system where none may be asked."""
         if self.asks_nothing and CASE in item.stash:
-            funcargs: dict[str, Any] = getattr(item, "funcargs", {})
-            for name in fixtures_only_for(item, item.stash[SYSTEM]):
-                funcargs.setdefault(name, None)
+            set_up_without(item, item.stash[SYSTEM])
 
     def source(self, suite: str, variant: str, path: str) -> RecordedRun | None:
         """Return the run that answers for *suite*, the golden file at *path*, under *variant*, if there is one."""

@@ -59,12 +59,8 @@ class SystemBudget:
         """Add what the answers to the cases of *report* cost; a report of further answers has that of all."""
         for case_report in unpack(report):
             result = case_report.result
-            key = (
-                case_report.path,
-                case_report.variant,
-                result.case_id,
-                result.looks if case_report.kind == "look" else 0,
-            )
+            look = result.looks if case_report.kind == "look" else 0
+            key = case_report.path, case_report.variant, result.case_id, look
             before, self._spent[key] = self._spent.get(key, {}), self._costs(result)
             for name, value in self._spent[key].items():
                 self._total[name] += value - before.get(name, 0.0)
@@ -83,8 +79,7 @@ class SystemBudget:
                 self._warn("the system does not report the tokens of all its model calls, which do not count")
             elif spending.unpriced and "cost" in self._limits:
                 self._warn("not every model call has a cost or a price, and those without do not count")
-        answers = len(result.answers) if result.answers is not None else 1
-        return {"cost": spending.cost, "tokens": spending.tokens, "answers": answers}
+        return {"cost": spending.cost, "tokens": spending.tokens, "answers": result.n_answers}
 
     def _warn(self, what: str) -> None:
         warnings.warn(f"{_SETTING}: {what}", AueporaWarning, stacklevel=2)

@@ -16,8 +16,8 @@ from ..adapters.systems import as_system
 from ..io.golden.names import SUITE_ITEM
 from ..reporting.numbers import plural
 from .asking import AnswerSource, source_for
-from .compat import fixture_definitions, fixtures_only_for, is_worker
-from .items import keep_further
+from .compat import fixture_definitions, is_worker, set_up_without
+from .items import keep_result
 from .keys import CASE, CORPUS, SYSTEM
 from .output import fail, wrapped
 from .session import SUITE, AueporaSession, SuiteVariant
@@ -86,7 +86,7 @@ def _judge(session: AueporaSession, source: AnswerSource | None) -> Steps[SuiteO
     again.begin = session.begin_bar or again.begin
     if variant.plan is not None and not session.asks_nothing:
         for finished in (yield from again.complete(variant.plan, run.cases, cases)):
-            keep_further(item, source.flow, "accepted", finished)
+            keep_result(item, source.flow, finished, "accepted")
     if not again.may_look(run, suite.golden.cases):
         again.budget.refused[run.path, run.variant, ""] = None
     looks: list[Run] = []
@@ -96,7 +96,7 @@ def _judge(session: AueporaSession, source: AnswerSource | None) -> Steps[SuiteO
             return outcome
         answers, looked = yield from again.look(run, suite.golden.cases, len(looks))
         for finished in looked:
-            keep_further(item, source.flow, "look", finished)
+            keep_result(item, source.flow, finished, "look")
         looks.append(answers)
 
 
@@ -188,9 +188,7 @@ class SuiteItems:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Set up no system for a test `suite` that could not ask it again."""
         if is_suite(item) and not (can_ask_again(item) or self._explains_replay(item)):
-            funcargs: dict[str, Any] = getattr(item, "funcargs", {})
-            for name in fixtures_only_for(item, item.stash[SYSTEM]):
-                funcargs.setdefault(name, None)
+            set_up_without(item, item.stash[SYSTEM])
 
     def _explains_replay(self, item: pytest.Item) -> bool:
         """Whether *item* needs the system that the cases of a replay do without."""

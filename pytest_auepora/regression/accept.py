@@ -27,11 +27,8 @@ _MANY_FALLS = 3
 """From so many accepted falls of a metric in a row on, an update says what they add up to."""
 
 
-class Refused(NamedTuple):
-    """Why a case cannot be accepted: it raised in all its answers, or was skipped."""
-
-    reason: Literal["raised", "skipped"]
-    detail: str = ""
+Refused = Literal["raised", "skipped"]
+"""Why a case cannot be accepted: it raised in all its answers, or was skipped."""
 
 
 class Falls(NamedTuple):
@@ -47,7 +44,7 @@ class Accepted:
     """What an update did, or as a preview would do.
 
     ``kept`` are cases that answered differently by no more than chance, so that their blocks stay; ``not_selected``
-    counts the cases outside the intents.  ``moved`` is what the family says: worse, better, or neither.
+    counts the cases outside the intents.
     """
 
     path: Path = Path()
@@ -59,7 +56,6 @@ class Accepted:
     kept: list[str] = field(default_factory=list)
     unchanged: int = 0
     not_selected: int = 0
-    moved: Literal["", "worse", "better"] = ""
     falls: dict[str, Falls] = field(default_factory=dict)
 
 
@@ -140,12 +136,17 @@ def merge(old: Baseline | None, run: Run, how: Acceptance) -> tuple[Baseline, Ac
         )
     comparison = compare(run, old)
     note_shares(run, comparison, how.policy, how.advisory)
-    accepted.moved = _moved(run, comparison, how) if old.cases else ""
     selected = {i for i in run.cases if how.is_whole or ("new" in how.intents and i not in old.cases)}
     if "improved" in how.intents:
         selected |= {i for i, case in comparison.cases.items() if _improved(case)}
     measured = {name for case in run.cases.values() for name in case.scores if name in keys}
-    is_other = accepted.moved or "anew" in how.intents or old.is_old or mixed or measured - old.metrics.keys()
+    is_other = (
+        (old.cases and _moved(run, comparison, how))
+        or "anew" in how.intents
+        or old.is_old
+        or mixed
+        or measured - old.metrics.keys()
+    )
     by_chance = not (is_other or provenance_changes(old.provenance, run.provenance))
     _merge_cases(new, run, comparison, accepted, how, selected=selected, by_chance=by_chance)
     if how.prune and run.is_full:
@@ -163,10 +164,10 @@ def merge(old: Baseline | None, run: Run, how: Acceptance) -> tuple[Baseline, Ac
     return new, accepted
 
 
-def _moved(run: Run, comparison: Comparison, how: Acceptance) -> Literal["", "worse", "better"]:
-    """Return whether the family as a whole is worse or better, by the first answers."""
-    words = {gate.word for gate in judge_comparison(run, comparison, how.policy, how.metrics, how.advisory).gates}
-    return "worse" if "worse" in words else "better" if "better" in words else ""
+def _moved(run: Run, comparison: Comparison, how: Acceptance) -> bool:
+    """Whether the family as a whole is worse or better, by the first answers."""
+    gates = judge_comparison(run, comparison, how.policy, how.metrics, how.advisory).gates
+    return any(gate.word in ("worse", "better") for gate in gates)
 
 
 def _improved(case: CaseComparison) -> bool:
@@ -186,9 +187,9 @@ def _merge_cases(
     for case_id, result in run.cases.items():
         before = new.cases.get(case_id)
         if result.state == "skipped":
-            accepted.refused[case_id] = Refused("skipped")
+            accepted.refused[case_id] = "skipped"
         elif (block := BaselineCase.of(result, run.metrics)).answered is False:
-            accepted.refused[case_id] = Refused("raised", result.error_line)
+            accepted.refused[case_id] = "raised"
         elif case_id not in selected:
             accepted.not_selected += 1
         elif before == block:

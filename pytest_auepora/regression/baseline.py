@@ -16,7 +16,6 @@ from ..base.json import fields_of
 from ..base.records import Count, Number, Place, Record
 from ..core.findings import Answers, Rank, Value
 from ..core.run import CaseResult, MetricInfo
-from ..core.scoring import Score
 
 T = TypeVar("T")
 
@@ -111,8 +110,9 @@ class BaselineCase(Record):
     @classmethod
     def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> BaselineCase:
         """Make the block of *result*: the answers' values of baselined metrics, and what its assertions did."""
+        scored = {name: score for name, score in result.scores.items() if score.state != "aggregate"}
         answers = result.answers or Answers(
-            {name: [_value_of(score)] for name, score in result.scores.items() if score.state != "aggregate"},
+            {name: ["error" if score.state == "error" else score.value] for name, score in scored.items()},
             {key: [held] for key, held in result.assertions.items()}, [result.state != "error"],
         )  # fmt: skip
         from statistics import median  # with it come fractions and decimal
@@ -128,12 +128,12 @@ class BaselineCase(Record):
         for name in names:  # times differ each time, which says nothing of the answers
             if metrics[name].target == "LATENCY" and len(numbers := _numbers(values[name])) > 1:
                 values[name] = [_rounded(median(numbers), digits[name])]
-        scores = {name: _merged(of_metric) for name, of_metric in values.items()}
-        assertions = {name: _merged(held) for name, held in answers.assertions.items()}
+        scores = {name: merged(of_metric) for name, of_metric in values.items()}
+        assertions = {name: merged(held) for name, held in answers.assertions.items()}
         data = {name: part for name, info in metrics.items() if (part := _stored_data(result, name, info)) is not None}
         timed = any(name in scores and metrics[name].target == "LATENCY" for name in metrics)
         return cls(
-            result.content_hash, len(answers), scores, assertions, _merged(answers.answered), dict(result.ranks),
+            result.content_hash, len(answers), scores, assertions, merged(answers.answered), dict(result.ranks),
             match_of(result), data, result.concurrency if timed else 1, result.context,
         )  # fmt: skip
 
@@ -172,17 +172,13 @@ def _counting(values: Sequence[Value], worst: float) -> list[float]:
     return [worst if value == "error" else value for value in values if value is not None]
 
 
-def _merged(values: list[T]) -> T | list[T]:
+def merged(values: list[T]) -> T | list[T]:
     """Return one value where all are equal."""
     return values[0] if all(value == values[0] for value in values) else values
 
 
 def _numbers(values: list[Value]) -> list[float]:
     return [value for value in values if isinstance(value, (int, float))]
-
-
-def _value_of(score: Score) -> Value:
-    return "error" if score.state == "error" else score.value
 
 
 def _rounded(value: Value, digits: int) -> Value:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from ..base.files import locked, refuse_pipe
+from ..base.files import locked, read_text
 from ..base.records import Record, RecordError, parse_json, read_record
 from ..core.run import run_title
 from ..errors import BaselineError, NotWrittenError
@@ -77,16 +77,10 @@ def read_baseline(path: Path, *, accept: str = _ACCEPT) -> Baseline | None:
     Raises:
         BaselineError: the file is not a baseline, is cut short, has conflict markers or a newer format.
     """
-    try:
-        refuse_pipe(path)
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError as exc:
-        raise BaselineError(f"{path}: not UTF-8 ({exc.reason} at byte {exc.start})") from None
-    except OSError as exc:
-        raise BaselineError(f"{path}: cannot be read: {exc.strerror or exc}") from None
-    return parse_baseline(text, str(path), accept=accept)
+    with suppress(OSError):  # reading says what is wrong with the path
+        if not path.exists():
+            return None
+    return parse_baseline(read_text(path, BaselineError), str(path), accept=accept)
 
 
 @dataclass(slots=True)

@@ -122,18 +122,13 @@ class Cells(NamedTuple):
     fell: tuple[str, ...] = ()
 
 
-def answers_today(result: CaseResult) -> list[OneAnswer]:
-    """Return what today's answers to a case gave, one by one."""
-    return [*each_answer(result.answers)] if result.answers is not None else [OneAnswer.of(result)]
-
-
 def answers_needed(before: BaselineCase, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> int:
     """Return how often the generator is asked: once where neither the accepted answers nor today's differ in *metrics*.
 
     Else as often as the case was asked when it was accepted.
     """
     kept = [*(before.scores.get(name) for name in metrics), *before.assertions.values(), before.answered]
-    today = [_known(one, metrics) for one in answers_today(result)]
+    today = [_known(one, metrics) for one in each_answer(result)]
     varies = any(isinstance(values, list) for values in kept) or any(one != today[0] for one in today)
     return max(before.answers, len(today)) if varies else 1
 
@@ -173,7 +168,8 @@ def suite_cause(cause: Cause, run: Run, *, steady: bool, metrics: Mapping[str, M
         clusters = {i: run.cases[i].cluster for i in effects if run.cases[i].cluster}
         generator = mean_difference({i: (e.accepted, e.swapped) for i, e in effects.items()}, clusters)
         retrieval = mean_difference({i: (e.swapped, e.now) for i, e in effects.items()}, clusters)
-        means = (math.fsum(v) / len(effects) for v in zip(*map(_cells_of, effects.values()), strict=True))
+        cells = zip(*((e.accepted, e.now, e.swapped) for e in effects.values()), strict=True)
+        means = (math.fsum(cell) / len(effects) for cell in cells)
         cause.metrics[name] = MetricCause(len(effects), Effect(*means), generator, retrieval)
     n_cases = len(cause.cases)
     losses = {
@@ -204,10 +200,6 @@ def is_of_answer(info: MetricInfo) -> bool:
     return not is_of_retrieval(info) and info.target != "LATENCY" and all(map(math.isfinite, info.range))
 
 
-def _cells_of(effect: Effect) -> tuple[float, float, float]:
-    return effect.accepted, effect.now, effect.swapped
-
-
 def _culprit(generator: bool, retrieval: bool) -> Culprit:
     if generator and retrieval:
         return "both"
@@ -220,7 +212,7 @@ def _is_guilty(name: str, part: Difference, least: float, metrics: Mapping[str, 
         return False
     if steady or part.low is None or part.high is None:
         return True
-    return part.high < 0 if _direction(name, metrics) == "higher" else part.low > 0
+    return part.low > 0 if name in metrics and metrics[name].direction == "lower" else part.high < 0
 
 
 def _names(cells: Cells) -> Iterable[str]:
@@ -280,7 +272,3 @@ def _loss(name: str, before: float, after: float, metrics: Mapping[str, MetricIn
 
 def _width(name: str, metrics: Mapping[str, MetricInfo]) -> float:
     return metrics[name].range[1] - metrics[name].range[0] if name in metrics else 1.0
-
-
-def _direction(name: str, metrics: Mapping[str, MetricInfo]) -> str:
-    return metrics[name].direction if name in metrics else "higher"

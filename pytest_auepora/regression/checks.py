@@ -77,10 +77,13 @@ def answers_of(singles: Sequence[OneAnswer]) -> Answers:
     )
 
 
-def each_answer(record: Answers | BaselineCase) -> Iterator[OneAnswer]:
-    """Yield the answers of *record* one by one."""
-    if isinstance(record, Answers):
-        values, assertions, answered = record.values, record.assertions, record.answered
+def each_answer(record: CaseResult | BaselineCase) -> Iterator[OneAnswer]:
+    """Yield the answers of *record* one by one, today's or those that were accepted."""
+    if isinstance(record, CaseResult):
+        if (answers := record.answers) is None:
+            yield OneAnswer.of(record)
+            return
+        values, assertions, answered = answers.values, answers.assertions, answers.answered
     else:
         values = {name: record.values(name) for name in record.scores}
         assertions = {key: record.held(key) for key in record.assertions}

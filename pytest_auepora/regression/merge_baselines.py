@@ -37,7 +37,8 @@ def merge_baselines(base: Baseline | None, ours: Baseline, theirs: Baseline) -> 
     differing = [name for name, how in _measures(ours).items() if _measures(theirs).get(name, how) != how]
     differing += sorted(_measures(ours).keys() ^ _measures(theirs).keys())
     leads, follows = (theirs, ours) if differing and _measures(ours) == _measures(base) else (ours, theirs)
-    merged = Baseline(ours.suite, ours.variant, _metrics(base, leads, follows), dict(leads.provenance))
+    metrics = {name: _falls(base.metrics, one, follows.metrics.get(name), name) for name, one in leads.metrics.items()}
+    merged = Baseline(ours.suite, ours.variant, metrics, dict(leads.provenance))
     taken, anew = [], []
     for case_id in sorted({*leads.cases, *follows.cases}):
         before, first, second = (side.cases.get(case_id) for side in (base, leads, follows))
@@ -58,12 +59,6 @@ def _measures(side: Baseline) -> dict[str, Any]:
     """Return what must be equal for the scores of two baselines to be of one kind."""
     known = {key: value for key, value in side.provenance.items() if key != GIT_COMMIT}
     return {**{name: metric.key for name, metric in side.metrics.items()}, **known}
-
-
-def _metrics(base: Baseline, leads: Baseline, follows: Baseline) -> dict[str, BaselineMetric]:
-    return {
-        name: _falls(base.metrics, metric, follows.metrics.get(name), name) for name, metric in leads.metrics.items()
-    }
 
 
 def _falls(

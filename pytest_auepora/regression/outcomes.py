@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from ..base.records import Place, Record
 from .compare import Change, Incomparable
-from .thresholds import Bound, sliced
+from .thresholds import Bound, part_title
 
 GateKind = Literal["threshold", "regression", "coverage", "baseline", "calibration", "anchor", "hook"]
 GateState = Literal["passed", "failed", "inconclusive", "not judged", "advisory"]
@@ -173,15 +173,12 @@ class GateOutcome(Record):
     @property
     def title(self) -> str:
         """``recall@5``, ``p10(recall@5)``, ``ndcg@10{scenario=typo}``, ``pass rate``; without a metric its kind."""
-        if not self.metric:
-            return {"baseline": "baseline", "calibration": "calibration", "anchor": "anchor"}.get(self.kind, self.kind)
-        return self.part
+        return self.part if self.metric else self.kind
 
     @property
     def part(self) -> str:
         """The metric with its statistic and slice."""
-        name = self.metric if self.stat == "aggregate" else f"{self.stat}({self.metric})"
-        return sliced(name, self.slice)
+        return part_title(self.metric, self.stat, self.slice)
 
     @property
     def key(self) -> str:

@@ -79,14 +79,18 @@ class Gate:
     @property
     def title(self) -> str:
         """``recall@5``, ``p10(recall@5)``, ``ndcg@10{scenario=typo}``."""
-        name = self.metric if self.stat == "aggregate" else f"{self.stat}({self.metric})"
-        return sliced(name, self.slice)
+        return part_title(self.metric, self.stat, self.slice)
 
 
-def sliced(name: str, slice_labels: Mapping[str, str]) -> str:
-    """Return how *name* over a slice is written: ``ndcg@10{scenario=typo}``."""
-    labels = ",".join(f"{k}={v}" for k, v in slice_labels.items())
-    return f"{name}{{{labels}}}" if labels else name
+def part_title(metric: str, stat: str, slice_labels: Mapping[str, str]) -> str:
+    """Return how a statistic of a metric over a slice is written: ``p10(ndcg@10){scenario=typo}``."""
+    name = metric if stat == "aggregate" else f"{stat}({metric})"
+    return f"{name}{{{slice_name(slice_labels)}}}" if slice_labels else name
+
+
+def slice_name(slice_labels: Mapping[str, str]) -> str:
+    """Return ``scenario=typo``."""
+    return ",".join(f"{k}={v}" for k, v in slice_labels.items())
 
 
 def split_stat(spelling: str) -> tuple[str, str]:

@@ -39,10 +39,6 @@ class Annotation:
     path: str
     line: int
 
-    def path_from(self, prefix: str) -> str:
-        """Return the path under *prefix*, the way from the root of the repository; empty without a path."""
-        return f"{prefix.rstrip('/')}/{self.path}" if prefix and self.path else self.path
-
 
 def annotations_of(report: Report) -> list[Annotation]:
     """Return the findings of all runs, and the mistakes that kept golden files from being judged.
@@ -88,7 +84,7 @@ def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Annotati
         path, _, line = case.where.rpartition(":")
         path, line = (path, line) if path and line.isdigit() else (case.where or run.path, "0")
         owners = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
-        reason = diagnosis_text(diagnosis, case, run.metrics) if diagnosis is not None else case.state
+        reason = diagnosis_text(diagnosis, case, run.metrics) or case.state
         lines = [] if case.state == "error" else problem_lines(case, run.metrics)
         lines = lines or still_failing_lines(case, run.metrics)
         message = "\n".join([reason, *lines, *([f"Owner: {', '.join(owners)}"] if owners else [])])
@@ -140,7 +136,9 @@ def escape_property(text: str) -> str:
 
 
 def _workflow_command(finding: Annotation, prefix: str) -> str:
+    """Return the command of *finding*, whose path is under *prefix*, the way from the root of the repository."""
     line = str(finding.line) if finding.path and finding.line else ""
-    properties = {"file": finding.path_from(prefix), "title": printable(finding.title), "line": line}
+    path = f"{prefix.rstrip('/')}/{finding.path}" if prefix and finding.path else finding.path
+    properties = {"file": path, "title": printable(finding.title), "line": line}
     arguments = ",".join(f"{key}={escape_property(value)}" for key, value in properties.items() if value)
     return f"::{finding.severity} {arguments}::{escape_data(printable(finding.message, keep_lines=True))}"

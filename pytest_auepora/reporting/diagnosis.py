@@ -19,8 +19,7 @@ from ..core.types import MADE_UP, TargetCategory
 from ..evaluation.shown_outputs import shows_refusal
 from ..regression.checks import ASSERTIONS
 from ..regression.compare import CaseComparison
-from .relevant_docs import RelevantDoc, grade_of, relevant_docs
-from .worst_repeat import as_shown
+from .relevant_docs import RelevantDoc, as_shown, grade_of, relevant_docs
 
 Part = Literal["retrieval", "generation", "system"]
 """The part of a system that a metric measures."""
@@ -168,7 +167,7 @@ def distinct(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def group_by_cause(
-    cases: Iterable[CaseResult], run: Run, compared: Mapping[str, CaseComparison], *, lost: Collection[str] = ()
+    cases: Iterable[CaseResult], run: Run, compared: Mapping[str, CaseComparison]
 ) -> list[tuple[Diagnosis | None, list[CaseResult]]]:
     """Group *cases*, largest drop since the baseline first, whose errors, or whose metrics' errors, have one cause.
 
@@ -176,7 +175,7 @@ def group_by_cause(
     """
     groups: dict[tuple[str, ...], tuple[Diagnosis | None, list[CaseResult]]] = {}
     for case in sorted(cases, key=lambda case: compared[case.case_id].worst if case.case_id in compared else 0.0):
-        diagnosis = diagnose(case, compared.get(case.case_id), run.metrics, lost)
+        diagnosis = diagnose(case, compared.get(case.case_id), run.metrics)
         key = diagnosis.cause(case) if diagnosis is not None else ()
         groups.setdefault(key or ("", case.case_id), (diagnosis, []))[1].append(case)
     return [*groups.values()]

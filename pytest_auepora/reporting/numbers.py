@@ -7,7 +7,7 @@ zero (down to the fourth decimal, the precision of files); a value that breaks a
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..core.run import MetricInfo
 from ..regression.thresholds import Bound
@@ -89,21 +89,31 @@ def plural(n: int, singular: str, plural_form: str = "") -> str:
     return f"{n:,} {singular if n == 1 else plural_form or singular + 's'}"
 
 
-def metric_value(value: float | None, info: MetricInfo | None, bound: Bound | None = None) -> str:
+class _Unit(Protocol):
+    """A metric, as far as its numbers are formatted by it."""
+
+    @property
+    def target(self) -> str: ...
+
+    @property
+    def decimals(self) -> int: ...
+
+
+def metric_value(value: float | None, info: _Unit | None, bound: Bound | None = None) -> str:
     """Return a value of a metric in the metric's unit: times as durations, others as scores."""
     if value is not None and info is not None and info.target == "LATENCY":
         return seconds(value, bound)
     return score(value, _places_of(value, info), bound)
 
 
-def metric_change(difference: float, info: MetricInfo | None) -> str:
+def metric_change(difference: float, info: _Unit | None) -> str:
     """Return the signed difference of two values of a metric, in the metric's unit."""
     if info is None or info.target != "LATENCY":
         return change(difference, _places_of(difference, info))
     return f"{'+' if difference > 0 else ''}{seconds(difference)}"
 
 
-def _places_of(value: float | None, info: MetricInfo | None) -> int:
+def _places_of(value: float | None, info: _Unit | None) -> int:
     finer = value and info is not None and info.decimals > _VISIBLE_PLACES
     return places_of(value, 3, info.decimals) if finer and value and info is not None else 3
 
@@ -120,7 +130,7 @@ def metric_gain(gain: float, info: MetricInfo | None) -> str:
     return metric_change(-gain if info is not None and info.direction == "lower" else gain, info)
 
 
-def with_interval(difference: Difference, info: MetricInfo | None) -> str:
+def with_interval(difference: Difference, info: _Unit | None) -> str:
     """Return ``+0.120 [+0.040, +0.200]``: a difference, which has a value, and its interval, if it has one."""
     parts = (difference.value, difference.low, difference.high)
     value, *ends = [metric_change(part, info) for part in parts if part is not None]

@@ -1,8 +1,9 @@
-"""The relevant documents of a case, with their ranks now and in the baseline."""
+"""The relevant documents of a case, with their ranks now and in the baseline; the answer that reports show of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..base.grouping import grouped
@@ -49,6 +50,16 @@ def relevant_docs(result: CaseResult, comparison: CaseComparison | None = None) 
         RelevantDoc(name, max(grades.get(name, ()), default=1), rank, before.get(name), name in before)
         for name, rank in result.ranks.items()
     ]
+
+
+def as_shown(result: CaseResult) -> CaseResult:
+    """Return *result* with texts, ranks and details of its worst repeat; its scores stay the means."""
+    worst = result.worst_repeat
+    if worst is None or worst.outputs is None:
+        return result
+    scores = {name: replace(score, details=worst.details.get(name, {})) for name, score in result.scores.items()}
+    texts = replace(result.texts.read(), outputs=worst.outputs)
+    return replace(result, ranks=worst.ranks, scores=scores, texts=texts)
 
 
 def grade_of(hit: Mapping[str, Any]) -> int:

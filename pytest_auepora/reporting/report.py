@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..base.complaints import Problem
 from ..core.metrics_base import CHUNK_KEYS
-from ..core.run import MetricInfo, Run
+from ..core.run import Run
 from ..regression.baseline import metric_key
 from ..regression.compare import provenance_changes
 from ..regression.verdict import Outcome, Verdict
@@ -127,12 +127,9 @@ def trend_of(store: HistoryStore, run: Run, run_id: str) -> Trend:
         metrics = {
             n: value
             for n, (info, value) in measured.get(record.run_id, {}).items()
-            if _is_same_metric(info, run, n) and changed_keys.isdisjoint(run.metrics[n].provenance_keys)
+            if (now := run.metrics.get(n)) is not None
+            and metric_key(now) == metric_key(info)
+            and changed_keys.isdisjoint(now.provenance_keys)
         }
         out.append(EarlierRun(record.run_id, record.started, figures, metrics))
     return Trend(tuple(out), previous)
-
-
-def _is_same_metric(earlier: MetricInfo, run: Run, name: str) -> bool:
-    info = run.metrics.get(name)
-    return info is not None and metric_key(info) == metric_key(earlier)

@@ -62,8 +62,8 @@ def sentences_of(run: Run, verdict: Verdict) -> Sentences:
     for case_id, case in run.cases.items():
         diagnosis = diagnose(case, verdict.case_comparisons.get(case_id), run.metrics)
         said = CaseSentences(
-            diagnosis_text(diagnosis, case, run.metrics) if diagnosis is not None else "",
-            problem_lines(case, run.metrics), still_failing_lines(case, run.metrics), advisory_lines(case, run.metrics),
+            diagnosis_text(diagnosis, case, run.metrics), problem_lines(case, run.metrics),
+            still_failing_lines(case, run.metrics), advisory_lines(case, run.metrics),
         )  # fmt: skip
         if said != CaseSentences():
             out.cases[case_id] = said

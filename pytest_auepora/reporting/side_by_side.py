@@ -69,31 +69,33 @@ class Figure(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One metric: *n* of the cases that all systems have were measured in every column that compares.
+class Row(Record):
+    """One metric, a figure per system."""
 
-    ``info`` is None for ``pass_rate``, which is no metric of the suite: the share of cases that passed.
-    """
-
-    name: str
-    info: MetricInfo | None
+    metric: str
+    """A metric of the suite, or pass_rate: the share of cases that passed."""
+    direction: str
+    """Whether higher or lower is better."""
+    owner: str
+    """Owner of the metric, if not that of the suite."""
     n: int
+    """Cases that all comparable systems have measured."""
     figures: tuple[Figure, ...]
+    """One per column."""
+    target: str = ""
+    """Target category of the Auepora framework; empty for pass_rate."""
+    decimals: int = 4
+    """Of its values."""
 
     @property
     def is_idle(self) -> bool:
         """Whether the row says nothing: the rate of empty results where there are none."""
-        return self.name == "empty_result_rate" and not any(figure.value for figure in self.figures)
+        return self.metric == "empty_result_rate" and not any(figure.value for figure in self.figures)
 
     @property
     def is_tied(self) -> bool:
         """Whether all systems are the best, so that marks say nothing."""
         return all(figure.mark == "best" for figure in self.figures)
-
-    @property
-    def owner(self) -> str:
-        """The owner of the metric, or an empty string."""
-        return self.info.owner if self.info is not None else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,24 +123,27 @@ class CaseRow(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class SideBySide:
-    """Several systems on one suite.
-
-    ``rows`` are ``pass_rate``, then the metrics in the suite's order; ``cases`` are all that any system ran, in the
-    suite's order, ``shared`` those with the same wording that every system ran; ``confidence`` is the joint level of
-    all intervals of a metric; the first of the ``columns`` is the reference of the others; ``notes`` say what was left
-    out, and why.
-    """
+class SideBySide(Record):
+    """Several systems on one suite; numbers are unrounded."""
 
     suite: str
+    """Name of the golden suite."""
     path: str
+    """The golden file."""
     owner: str
+    """Who answers for the suite."""
     confidence: float
+    """Joint level of all intervals of a metric."""
     shared: int
+    """Cases with the same wording that every system ran."""
     columns: tuple[Column, ...]
+    """The first is the reference of the others."""
     rows: tuple[Row, ...]
+    """The pass rate, then the metrics in the suite's order."""
     cases: tuple[CaseRow, ...]
+    """All cases that any system ran, in the suite's order."""
     notes: tuple[str, ...]
+    """What was left out, and why."""
 
 
 def side_by_sides(runs: Sequence[Run], *, registry: Registry | None = None) -> list[SideBySide]:
@@ -178,7 +183,9 @@ def side_by_side(
         if table is None:
             remarks.append(("the metric is not known here, nor how to aggregate it", name))
         elif any(table.values):
-            rows.append(Row(name, table.info, len(table.case_ids), tuple(_figures(table))))
+            direction, owner = (info.direction, info.owner) if (info := table.info) is not None else ("higher", "")
+            unit = (info.target, info.decimals) if info is not None else ()
+            rows.append(Row(name, direction, owner, len(table.case_ids), tuple(_figures(table, direction)), *unit))
             if table.lacking:
                 remarks.append((f"{plural(table.lacking, 'case')} not measured by all, left out", name))
     for run, reasons in zip(runs, incomparable, strict=True):
@@ -320,9 +327,8 @@ def _run_measurements(
     return out
 
 
-def _figures(table: _MetricTable) -> list[Figure]:
+def _figures(table: _MetricTable, direction: str) -> list[Figure]:
     """Return a figure per system: its value, its difference from the first, whether it is best; several may tie."""
-    direction = table.info.direction if table.info is not None else "higher"
     values = [table.aggregate([*measurements.values()]) for measurements in table.values]
     difference = cache(table.difference)
     comparable = {i: v for i, v in enumerate(values) if v is not None and not table.reasons[i]}

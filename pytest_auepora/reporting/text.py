@@ -9,28 +9,17 @@ import unicodedata
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate, takewhile
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ..base.text import names_words
 
+GOOD, BAD, UNJUDGED, UNSURE, NEUTRAL, DOTS, ARROW, RULE = "✓", "✗", "\u2013", "?", "·", "…", "→", "─"
+"""The symbols of reports, one character each."""
 
-class Symbols(NamedTuple):
-    """The symbols of reports, one character each except ``dots`` and ``arrow``."""
-
-    good: str
-    bad: str
-    unjudged: str
-    unsure: str
-    neutral: str
-    dots: str
-    arrow: str
-    rule: str
-
-
-UNICODE = Symbols(good="✓", bad="✗", unjudged="\u2013", unsure="?", neutral="·", dots="…", arrow="→", rule="─")
-ASCII = Symbols(good="+", bad="x", unjudged="-", unsure="?", neutral=".", dots="...", arrow="->", rule="-")
-
-_TO_ASCII = str.maketrans({**dict(zip(UNICODE, ASCII, strict=True)), "≥": ">=", "≤": "<=", "\u2212": "-"})
+_TO_ASCII = str.maketrans({
+    GOOD: "+", BAD: "x", UNJUDGED: "-", NEUTRAL: ".", DOTS: "...", ARROW: "->", RULE: "-", "≥": ">=", "≤": "<=",
+    "\u2212": "-",
+})  # fmt: skip
 """For `str.translate`: the symbols, and other characters in messages of this package."""
 
 
@@ -55,9 +44,9 @@ def stand_in(exc: UnicodeError) -> tuple[str, int]:
     return "".join(_STAND_INS.get(ord(char), json.dumps(char)[1:-1]) for char in bad), exc.end
 
 
-def symbols(ascii_only: bool) -> Symbols:
-    """Return the symbols to use."""
-    return ASCII if ascii_only else UNICODE
+def in_ascii(text: str) -> str:
+    """Return *text* with ASCII for the symbols of this package; letters of other scripts stay."""
+    return text.translate(_TO_ASCII)
 
 
 _UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
@@ -65,15 +54,12 @@ _COMMAND = r"^(\s*):+(?=:)"
 _OLD_COMMAND = r"##+(?=\[|vso\[)"  # CI runners read it anywhere in a line
 
 
-def printable(text: str, *, ascii_only: bool = False, keep_lines: bool = False) -> str:
+def printable(text: str, *, keep_lines: bool = False) -> str:
     r"""Return *text* without characters that move the cursor, set colours or reverse the reading order.
 
     White space becomes single blanks, unless *keep_lines*: then line feeds stay and tabs become four blanks.
-    Other control characters are shown as escapes (``\x1b``), and commands to a CI runner are broken.  With
-    *ascii_only* the `symbols` get their ASCII counterparts; letters of other scripts stay.
+    Other control characters are shown as escapes (``\x1b``), and commands to a CI runner are broken.
     """
-    if ascii_only:
-        text = text.translate(_TO_ASCII)
     if "##" in text:
         text = re.sub(_OLD_COMMAND, "#", text)
     if keep_lines:
@@ -102,15 +88,14 @@ def _char_width(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def clip(text: str, room: int, *, ascii_only: bool = False) -> str:
+def clip(text: str, room: int) -> str:
     """Return *text*, clipped to *room* columns with an ellipsis, between words where a word ends near."""
     if text_width(text) <= room:
         return text
-    dots = "..." if ascii_only else "…"
-    head = _fitting_prefix(text, room - len(dots))
+    head = _fitting_prefix(text, room - 1)
     if not text[len(head) :].startswith(" ") and (at := head.rfind(" ")) >= len(head) * 2 // 3:
         head = head[:at]
-    return head.rstrip() + dots[: max(room, 0)]
+    return head.rstrip() + DOTS[: max(room, 0)]
 
 
 def _fitting_prefix(text: str, room: int) -> str:
@@ -121,7 +106,7 @@ def _fitting_prefix(text: str, room: int) -> str:
     return text[: len([*takewhile(lambda width: width <= room, widths)])]
 
 
-def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> list[str]:
+def wrap(text: str, room: int, most: int = 0) -> list[str]:
     """Wrap *text* at blanks into lines of at most *room* columns; longer words are split.
 
     *most* limits the number of lines, and the last one then ends in an ellipsis; 0 is no limit.
@@ -130,7 +115,7 @@ def wrap(text: str, room: int, most: int = 0, *, ascii_only: bool = False) -> li
     room, rest = max(room, 1), " ".join(text.split())
     while text_width(rest) > room:
         if most and len(lines) == most - 1:
-            rest = clip(rest, room, ascii_only=ascii_only)
+            rest = clip(rest, room)
             break
         stop = len(_fitting_prefix(rest, room)) or 1
         at = rest.rfind(" ", 1, stop + 1)
@@ -144,9 +129,9 @@ def without_command(line: str) -> str:
     return re.sub(_COMMAND, r"\1", line) if "::" in line else line
 
 
-def harmless(text: str, *, ascii_only: bool = False) -> str:
+def harmless(text: str) -> str:
     """Return *text* without control characters and CI commands, its lines kept."""
-    return "\n".join(map(without_command, printable(text, ascii_only=ascii_only, keep_lines=True).split("\n")))
+    return "\n".join(map(without_command, printable(text, keep_lines=True).split("\n")))
 
 
 def spreadsheet_text(text: str) -> str:

@@ -75,11 +75,8 @@ def _recorded_run(store: HistoryStore, suite: GoldenSuite, args: argparse.Namesp
             f"no run of {suite.name}{of_variant} with recorded answers in {store.name}; "
             "pytest --auepora-update records them"
         )
-    return max((load_recorded(store, run.run_id) for run in whole), key=_n_answers)
-
-
-def _n_answers(source: RecordedRun) -> int:
-    return sum(len(case.answers) if case.answers is not None else 1 for case in source.run.cases.values())
+    recorded = (load_recorded(store, run.run_id) for run in whole)
+    return max(recorded, key=lambda source: sum(case.n_answers for case in source.run.cases.values()))
 
 
 def _print_found(found: Sensitivity) -> None:

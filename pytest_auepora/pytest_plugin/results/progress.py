@@ -134,13 +134,9 @@ class RunProgress:
         if not self._in_workers:
             self._bar.hide()
             return (yield)
-        calls = 0
-        for case_report in unpack(report):
-            answers = case_report.result.answers
-            calls += len(answers) if answers is not None else 1
         self._bar.hide()
         yield
-        self._bar.done(calls)
+        self._bar.done(sum(case_report.result.n_answers for case_report in unpack(report)))
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logstart(self) -> None:

@@ -20,7 +20,7 @@ from ...regression.thresholds import Gate
 from ...reporting.terminal.session import noise_table, suggestion_notes
 from ...reporting.text import harmless
 from ..controller import JudgedRun, RunController
-from ..output import is_ascii, terminal_width, write_lines
+from ..output import encodable, terminal_width, write_lines
 
 PRINTED = "-"
 """The option without a file."""
@@ -48,17 +48,17 @@ class Suggesting:
         self._print_changes(by_path, terminalreporter)
 
     def _print_noise(self, judged: JudgedRun, by_path: dict[Path, list[Suggestion]], terminalreporter: Any) -> None:
-        run, golden, ascii_only = judged.run, judged.variant.suite.golden, is_ascii()
-        terminalreporter.line(harmless(run.title, ascii_only=ascii_only), bold=True)
+        run, golden = judged.run, judged.variant.suite.golden
+        terminalreporter.line(harmless(run.title), bold=True)
         if not run.is_full:
             extent = f"{len(run.cases)} of {len(run.expected_ids)} cases ran"
             terminalreporter.line(f"nothing: {extent}, and what is suggested is for all of them")
             return
         learned = learn(run, golden.gates, golden.policy, golden.repeat)
         by_path.setdefault(golden.path, []).append(learned)
-        write_lines(terminalreporter, noise_table(learned, width=terminal_width(self.config), ascii_only=ascii_only))
+        write_lines(terminalreporter, noise_table(learned, width=terminal_width(self.config)))
         for note in suggestion_notes(run, judged.verdict, learned):
-            terminalreporter.line(harmless(note, ascii_only=ascii_only))
+            terminalreporter.line(encodable(harmless(note)))
         terminalreporter.line("")
 
     def _print_changes(self, by_path: Mapping[Path, list[Suggestion]], terminalreporter: Any) -> None:
@@ -70,7 +70,7 @@ class Suggesting:
                 terminalreporter.line(str(exc), red=True)
             else:
                 patch += _diff(shown_path(path, self.config.rootpath), before, texts[path.resolve()])
-        for line in harmless(patch, ascii_only=is_ascii()).splitlines():
+        for line in encodable(harmless(patch)).splitlines():
             terminalreporter.line(line)
         if not patch:
             terminalreporter.line("no change to suggest")

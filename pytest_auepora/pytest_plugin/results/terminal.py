@@ -14,11 +14,11 @@ from ...reporting.numbers import plural
 from ...reporting.tally import headline_style
 from ...reporting.terminal.layout import Cell, Line
 from ...reporting.terminal.session import accepted_lines, accepted_worse, case_word, header_lines
-from ...reporting.text import harmless, printable, symbols
+from ...reporting.text import ARROW, harmless, printable
 from ..case_reports import unpack
 from ..controller import RunController
 from ..options import words_of
-from ..output import in_ci, is_ascii, terminal_width, wrapped, write_lines
+from ..output import encodable, in_ci, terminal_width, wrapped, write_lines
 from ..session import AueporaSession
 
 MOST_IN_FULL = 3
@@ -69,7 +69,7 @@ class Terminal:
             from ...reporting.wording.verdict import headline
 
             verdicts = [judged.verdict for judged in finished_runs]
-            text = harmless(headline(verdicts, [judged.run for judged in finished_runs]), ascii_only=is_ascii())
+            text = encodable(harmless(headline(verdicts, [judged.run for judged in finished_runs])))
             terminalreporter.line(text, **dict.fromkeys(headline_style(verdicts), True))
 
     def _write_runs(self, terminalreporter: Any) -> None:
@@ -79,7 +79,7 @@ class Terminal:
         config, finished_runs = self.controller.config, self.controller.finished_runs
         pairs = [(judged.run, judged.verdict) for judged in finished_runs]
         reports: Any = config.pluginmanager.getplugin("auepora-reports")
-        options: Any = {"width": terminal_width(config), "ascii_only": is_ascii(), "html": reports and reports.html}
+        options: Any = {"width": terminal_width(config), "html": reports and reports.html}
         for i, judged in enumerate(finished_runs, 1):
             write_lines(terminalreporter, summary_lines(judged.run, judged.verdict, later=pairs[i:], **options))
             for accepted in filter(None, (judged.accepted, judged.anchored)):
@@ -90,10 +90,10 @@ class Terminal:
         )
         if any(v.outcome == "passed" and v.baseline_note.state != "unnamed" for v in new):
             text = "no baseline yet: accept with `pytest --auepora-update`, and commit the file"
-            self._write(terminalreporter, f"{symbols(is_ascii()).arrow} {text}", bold=True)
+            self._write(terminalreporter, f"{ARROW} {text}", bold=True)
 
     def _write(self, terminalreporter: Any, text: str, **style: bool) -> None:
-        terminalreporter.line(wrapped(self.controller.config, harmless(text, ascii_only=is_ascii())), **style)
+        terminalreporter.line(encodable(wrapped(self.controller.config, harmless(text))), **style)
 
     def _side_by_side(self) -> Iterator[Line]:
         """Yield the lines on suites that several configurations ran."""
@@ -105,7 +105,7 @@ class Terminal:
         reference = config.getini("auepora_reference")
         for compared in self.controller.compared:
             yield []
-            yield from side_by_side_lines(compared, width=terminal_width(config), ascii_only=is_ascii())
+            yield from side_by_side_lines(compared, width=terminal_width(config))
             names = [column.name for column in compared.columns]
             if reference and reference not in names:
                 text = f"auepora_reference = {reference}: no such configuration; available: {', '.join(names)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...base.records import Record
 from ...core.findings import Value, WorstRepeat
@@ -71,9 +71,7 @@ def _pooled_variance(repeats: Repeats) -> float | None:
 
 def variance_splits(run: Run, comparison: Comparison | None) -> dict[str, VarianceSplit]:
     """Return the variance split of each metric that varied between repeats of *run*."""
-    if comparison is None:
-        return {}
-    if all(case.repeats < 2 for case in run.cases.values()):
+    if comparison is None or all(case.repeats < 2 for case in run.cases.values()):
         return {}
     splits = ((name, split_metric(run, comparison, name)) for name in run.metrics)
     return {name: split for name, split in splits if split is not None}
@@ -114,14 +112,3 @@ def note_worst(result: CaseResult, singles: Sequence[CaseResult], rules: CaseRul
         shown = singles[worst]
         result.worst_repeat.outputs, result.worst_repeat.ranks = shown.outputs, shown.ranks
         result.worst_repeat.details = {n: s.details for n, s in shown.scores.items() if s.details}
-
-
-def as_shown(result: CaseResult) -> CaseResult:
-    """Return *result* with texts, ranks and details of its worst repeat; its scores stay the means."""
-    worst = result.worst_repeat
-    if worst is None or worst.outputs is None:
-        return result
-    scores = {n: replace(s, details=worst.details.get(n, {})) for n, s in result.scores.items()}
-    shown = replace(result, ranks=worst.ranks, scores=scores)
-    shown.outputs = worst.outputs
-    return shown

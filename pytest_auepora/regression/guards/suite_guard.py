@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 from ...base.grouping import grouped
 from ...core.metrics_base import Metric
-from ...core.run import CaseResult, Run
-from ..checks import OneAnswer, accepted_checks, can_fail_alone, case_rules, each_answer, shares_passed
+from ...core.run import Run
+from ..checks import accepted_checks, can_fail_alone, case_rules, each_answer, shares_passed
 from ..compare import Comparison, MetricChange, ScoreChange, mean_change
 from ..outcomes import HAS_NUMBER, PASS_RATE, GateOutcome, Look, Test
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
-from ..statistics.family import Looks, Member, MemberVerdict, look_at
+from ..statistics.family import Member, MemberVerdict, look_at
 from ..statistics.precision import TIE, cases_for_effect, count_clusters, planned_mde
-from ..thresholds import sliced
+from ..thresholds import part_title, slice_name
 from .gates import apply_outcome, in_slice, label_values, regression_outcome
 from .interval_guard import has_own_interval, judge_intervals
 
@@ -39,7 +39,7 @@ class Part(NamedTuple):
     @property
     def title(self) -> str:
         """``recall@5``, or ``recall@5{scenario=typo}`` as gates write it."""
-        return sliced(self.metric if self.stat == "aggregate" else f"{self.stat}({self.metric})", self.slice)
+        return part_title(self.metric, self.stat, self.slice)
 
     @property
     def gains(self) -> Mapping[str, float]:
@@ -108,17 +108,13 @@ def judge_comparison(
             apply_outcome(gate, outcome, policy)
             if gate.test is not None:
                 gate.test.members, gate.test.has_slices = len(family), has_slices
-                gate.test.second_p = _p_of_second(looks, i)
+                second = looks.second[i].test if looks.second else None
+                gate.test.second_p = second.p_drop if second is not None else None
             gate.look = "" if verdict.decides_at_once else look
             out.gates.append(gate)
     order = {name: i for i, name in enumerate(run.metrics)}
     out.gates.sort(key=lambda gate: order.get(gate.metric, len(order)))
     return out
-
-
-def _p_of_second(looks: Looks, i: int) -> float | None:
-    test = looks.second[i].test if looks.second else None
-    return None if test is None else test.p_drop
 
 
 def _member(run: Run, comparison: Comparison, part: Part, policy: RegressionPolicy) -> Member:
@@ -194,18 +190,13 @@ def note_shares(run: Run, comparison: Comparison, policy: RegressionPolicy, advi
         accepted = accepted_checks(rules, case.before)
         comparison.varied += accepted.varied_checks
         if rules and policy.case_guard != "off":
-            before, after = shares_passed(rules, case.before, _counted(result))
+            # of today's answers those that make the means: one, or the repeats
+            before, after = shares_passed(rules, case.before, [*each_answer(result)][: result.repeats])
             after = before if result.reused else after  # each accepted answer is one of those it would be held against
             comparison.pass_rate[case_id] = ScoreChange(before, after, after - before)
     for name, info in run.metrics.items():
         if info.baselined and name not in comparison.incomparable and not info.judge:
             _note_numbers(run, comparison, name)
-
-
-def _counted(result: CaseResult) -> list[OneAnswer]:
-    """Return today's answers that make the means: one, or the repeats."""
-    counted = [*each_answer(result.answers)][: result.repeats] if result.answers is not None else []
-    return counted or [OneAnswer.of(result)]
 
 
 def _note_numbers(run: Run, comparison: Comparison, name: str) -> None:
@@ -247,7 +238,7 @@ def small_slices(run: Run, comparison: Comparison, policy: RegressionPolicy) -> 
     small: dict[str, int] = {}
     for part in parts_of(run, comparison, policy) if policy.slices else ():
         if is_too_small(part, policy):
-            name = sliced("", part.slice)[1:-1]
+            name = slice_name(part.slice)
             small[name] = max(small.get(name, 0), part.clusters)
     return small
 

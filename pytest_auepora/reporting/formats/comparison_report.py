@@ -1,19 +1,19 @@
-"""The comparison of two runs as JSON, and as Markdown that is readable in a terminal as well."""
+"""The comparison of two runs as JSON and as Markdown."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from ...core.run import Run
 from ...history.aggregates import storable
-from ...history.compare import CompareReport, ComparisonKind
+from ...history.compare import WHY_NOT, CompareReport, ComparisonKind
 from ..numbers import NOT_MEASURED, change, number
-from ..text import escape_markdown, markdown_list, more_item, text_width
+from ..text import escape_markdown, markdown_list, markdown_table, more_item
 from ..wording.changes import incomparable_text
 from ..wording.gates import gate_sentence
-from ..wording.two_runs import case_lines, causes, counts_text, left_out, not_comparable_text, note_text, problems
+from ..wording.two_runs import case_lines, causes, counts_text, left_out, note_text, problems
 
 MOST = 50  # cases listed of each kind
 _HEADINGS = {
@@ -44,7 +44,7 @@ def comparison_json(report: CompareReport) -> str:
             "gates": [gate_sentence(gate, report.run) for gate in report.gates],
             "cases": {case_id: case_lines(report, case_id) for case_id in report.findings},
             "incomparable": {name: incomparable_text(why) for name, why in report.incomparable.items()},
-            "not_comparable": {case_id: not_comparable_text(why) for case_id, why in report.not_comparable.items()},
+            "not_comparable": {case_id: WHY_NOT[why] for case_id, why in report.not_comparable.items()},
         },
     }
     return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -70,7 +70,7 @@ def _blocks(report: CompareReport) -> Iterator[str]:
             for q in queries
         ]
         if rows:
-            table = _aligned_table(["case", "rank a", "rank b", "note"], rows[:MOST], "lrrl")
+            table = markdown_table(["case", "rank a", "rank b", "note"], rows[:MOST], (1, 2))
             yield f"### {heading}"
             yield "\n".join([table, *more_item(len(rows) - MOST)])
     if lines := left_out(report):
@@ -84,27 +84,14 @@ def _tables(report: CompareReport) -> str:
     for name in ("total_queries", "failed_queries"):
         a, b = getattr(report.aggregate_a, name), getattr(report.aggregate_b, name)
         figures.append([name, f"{a}", f"{b}", f"{b - a:+d}" if a != b else "0"])
-    lines = [_aligned_table(["figure", "a", "b", "b - a"], figures, "lrrr")]
+    lines = [markdown_table(["figure", "a", "b", "b - a"], figures, (1, 2, 3))]
     metrics = [[name, *_values(m.before, m.after), f"{m.n}"] for name, m in report.metrics.items()]
     if metrics:
-        lines += ["", _aligned_table(["metric of the suite", "a", "b", "b - a", "cases"], metrics, "lrrrr")]
+        lines += ["", markdown_table(["metric of the suite", "a", "b", "b - a", "cases"], metrics, (1, 2, 3, 4))]
     for name, why in report.incomparable.items():
         reason = incomparable_text(why)
         values = " → ".join(map(_value, report.former.get(name, ())))
         lines.append(f"- not comparable: {escape_markdown(f'{name} ({reason})')}{f': {values}' if values else ''}")
-    return "\n".join(lines)
-
-
-def _aligned_table(heads: Sequence[str], rows: Sequence[Sequence[str]], sides: str) -> str:
-    """Return a Markdown table, its cells escaped, that is also aligned as plain text."""
-    rows = [[escape_markdown(cell) for cell in row] for row in rows]
-    widths = [max(text_width(row[i]) for row in (heads, *rows)) for i in range(len(heads))]
-    rule = ["-" * (width - 1) + ":" if side == "r" else "-" * width for width, side in zip(widths, sides, strict=True)]
-    lines = []
-    for row in (heads, rule, *rows):
-        pads = [" " * (width - text_width(cell)) for cell, width in zip(row, widths, strict=True)]
-        cells = [pad + cell if side == "r" else cell + pad for cell, pad, side in zip(row, pads, sides, strict=True)]
-        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

@@ -24,10 +24,10 @@ from ...metrics.service.system_usage import spending_by_model, total_spending
 from ...regression.verdict import Outcome, Verdict, Word
 from ..report import Report
 from ..sentences import Sentences, sentences_of
+from ..side_by_side import SideBySide
 from ..tally import CaseStatus, tally
 from ..wording.spending import total_usage
 from .side_by_side_formats import FORMAT as SIDE_BY_SIDE_FORMAT
-from .side_by_side_formats import SideBySideData, side_by_side_data
 
 FORMAT: Literal[2] = 2
 """Increased when a reader of the previous format would misread the new one; keys may be added without."""
@@ -87,7 +87,7 @@ class ReportData(Record):
     """The sentence every report starts with."""
     suites: list[SuiteReport]
     """One for each run."""
-    side_by_side: list[SideBySideData] = field(default_factory=list)
+    side_by_side: list[SideBySide] = field(default_factory=list)
     """Suites that several systems ran."""
     mistakes: list[Mistake] = field(default_factory=list)
     """Errors in golden files that could not be read, and required baselines that no run used."""
@@ -118,7 +118,7 @@ def report_data(report: Report) -> ReportData:
         report.outcome,
         report.headline,
         [_suite(run, verdict) for run, verdict in report.pairs],
-        [side_by_side_data(compared) for compared in report.comparisons()],
+        [*report.comparisons()],
         [Mistake(m.path, m.line, m.col, m.message) for m in report.mistakes],
         report.is_stopped,
     )
@@ -209,7 +209,7 @@ def report_schema() -> dict[str, Any]:
 
 def side_by_side_schema() -> dict[str, Any]:
     """Return the schema (draft 2020-12) of `side_by_side_json`, under the same rules as that of the report."""
-    body = record_schema(SideBySideData)
+    body = record_schema(SideBySide)
     body["properties"] = {"format": {"const": SIDE_BY_SIDE_FORMAT}, **body["properties"]}
     body["required"] = ["format", *body["required"]]
     return {**_document(f"side-by-side:{SIDE_BY_SIDE_FORMAT}", "auepora systems side by side"), **body}

@@ -19,7 +19,6 @@ from ..side_by_side import SideBySide
 from ..tally import FAILING, case_status, cases_of
 from ..terminal.failure import failure_text
 from ..text import (
-    UNICODE,
     escape_html,
     escape_markdown,
     folded,
@@ -153,9 +152,9 @@ def _table(rows: Sequence[MetricRow]) -> str:
     lines = []
     for row in rows:
         texts = [row.name, row.value_text, row.n_text, *([row.baseline_text, row.change_text] if compared else [])]
-        cells = [*map(escape_markdown, texts), escape_markdown(row.gate_text(UNICODE))]
+        cells = [*map(escape_markdown, texts), escape_markdown(row.gate_text)]
         if compared and row.mark:
-            cells[4] = f"**{cells[4]}** {state_symbol(row.mark, UNICODE)}"
+            cells[4] = f"**{cells[4]}** {state_symbol(row.mark)}"
         lines.append(cells)
     return markdown_table(heads, lines, range(1, len(heads) - 1), escape=str)
 
@@ -173,7 +172,7 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
         for (kind, reason, *extras), parts in grouped(stories).items():
             names = ", ".join(filter(None, parts))
             texts = map(escape_markdown, [f"{kind}{f'{names}: ' if names else ''}{reason}", *extras])
-            lines.append(f"{state_symbol(group.state, UNICODE)} {' · '.join(texts)}")
+            lines.append(f"{state_symbol(group.state)} {' · '.join(texts)}")
         items = markdown_list(lines)
         if group.open:
             yield f"**{escape_markdown(group.title)}**"
@@ -186,7 +185,7 @@ def _case_items(cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail:
     """Yield the cases of one kind: some collapsible with their text, some as a line, the others as a count."""
     groups = group_by_cause(cases, run, verdict.case_comparisons)
     for i, (diagnosis, (case, *others)) in enumerate(groups[: detail.listed]):
-        reason = diagnosis_text(diagnosis, case, run.metrics) if diagnosis is not None else case.state
+        reason = diagnosis_text(diagnosis, case, run.metrics) or case.state
         name = f"{len(others) + 1} cases ({listed([c.case_id for c in (case, *others)])})" if others else case.case_id
         if i < detail.texts:
             text = failure_text(case, verdict.case_comparisons.get(case.case_id), run.metrics, width=100)

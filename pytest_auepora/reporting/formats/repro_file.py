@@ -76,17 +76,13 @@ def repro_text(repro: Repro, file: str) -> str:
         title=_in_docstring(title), why=_in_docstring(why), run=repro.run_id, file=file,
         golden=_literal(repro.golden), baseline=_literal(json.loads(repro.baseline or "null")),
         answers=_literal(list(repro.answers)), provenance=_literal(dict(repro.provenance)),
-        function=_function(repro.case_id),
+        function=f"test_{_identifier(repro.case_id)}",
     )  # fmt: skip
 
 
 def file_name(case_id: str) -> str:
     """Return what to call the file: what pytest collects only where it is named."""
     return f"repro_{_identifier(case_id)}.py"
-
-
-def _function(case_id: str) -> str:
-    return f"test_{_identifier(case_id)}"
 
 
 def _identifier(case_id: str) -> str:

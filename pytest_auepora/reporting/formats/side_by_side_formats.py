@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
-from ...base.records import Record
 from ..numbers import metric_value, percent, plural, with_interval
-from ..side_by_side import CaseRow, Column, Figure, Row, SideBySide
+from ..side_by_side import CaseRow, Figure, Row, SideBySide
 from ..terminal import layout
 from ..terminal.layout import Cell, Line, Page
-from ..text import UNICODE, Symbols, escape_markdown, folded, markdown_table, text_width
+from ..text import BAD, GOOD, UNSURE, escape_markdown, folded, markdown_table, text_width
 from ..wording.metric_rows import state_symbol
 
 FORMAT = 1
@@ -34,31 +33,31 @@ _LEAST = 6  # columns to which a column may shrink
 
 def value_text(row: Row, figure: Figure) -> str:
     """Return ``0.833 *``: the value, with ``*`` for the best and ``~`` for not distinguishable from the best."""
-    text = metric_value(figure.value, row.info)
+    text = metric_value(figure.value, row)
     if row.is_tied or not figure.mark:
         return text
     return f"{text} {BEST if figure.mark == 'best' else NEAR}"
 
 
-def difference_text(row: Row, figure: Figure, symbols: Symbols) -> str:
+def difference_text(row: Row, figure: Figure) -> str:
     """Return ``+0.120 [+0.040, +0.200] ✓``: the difference from the first system, its interval, better or worse."""
     difference = figure.difference
     if difference is None or difference.value is None:
         return figure.note
     if figure.standing == "equal":
         return "="
-    symbol = {"better": symbols.good, "worse": symbols.bad}.get(figure.standing or "", symbols.unsure)
-    return f"{with_interval(difference, row.info)} {symbol}"
+    symbol = {"better": GOOD, "worse": BAD}.get(figure.standing or "", UNSURE)
+    return f"{with_interval(difference, row)} {symbol}"
 
 
-def legend(compared: SideBySide, symbols: Symbols) -> list[str]:
+def legend(compared: SideBySide) -> list[str]:
     """Return the meaning of the symbols and of the intervals."""
     first = compared.columns[0].name
     confidence = percent(compared.confidence, 0)
     return [
         f"{BEST} best   {NEAR} cannot be told from the best",
-        f"differences are from {first}, paired by case, with {confidence} intervals: {symbols.good} better, "
-        f"{symbols.bad} worse, {symbols.unsure} not distinguishable",
+        f"differences are from {first}, paired by case, with {confidence} intervals: {GOOD} better, "
+        f"{BAD} worse, {UNSURE} not distinguishable",
     ]
 
 
@@ -66,27 +65,27 @@ def key_metric(compared: SideBySide) -> Row | None:
     """Return the metric shown for a case in a matrix: the first of the suite that cases have values of."""
     systems = [system.scores for case in compared.cases for system in case.systems if system is not None]
     scored = {name for scores in systems for name, value in scores.items() if value is not None}
-    rows = (row for row in compared.rows if row.info is not None and row.info.target != "LATENCY")
-    return next((row for row in rows if row.name in scored), None)
+    rows = (row for row in compared.rows if row.target not in ("", "LATENCY"))
+    return next((row for row in rows if row.metric in scored), None)
 
 
-def case_cell(case: CaseRow, i: int, key: Row | None, symbols: Symbols) -> str:
+def case_cell(case: CaseRow, i: int, key: Row | None) -> str:
     """Return ``✓ 0.50``: the state of a case in the system of column *i*, and its score in the metric *key*."""
     if (system := case.systems[i]) is None:
         return ""
     if system.state == "skipped":
         return "skipped"
-    symbol = "error" if system.state == "error" else state_symbol(system.state, symbols)
-    score = system.scores.get(key.name) if key is not None else None
-    return f"{symbol} {metric_value(score, key.info)}" if key is not None and score is not None else symbol
+    symbol = "error" if system.state == "error" else state_symbol(system.state)
+    score = system.scores.get(key.metric) if key is not None else None
+    return f"{symbol} {metric_value(score, key)}" if key is not None and score is not None else symbol
 
 
-def side_by_side_lines(compared: SideBySide, *, width: int = 80, ascii_only: bool = False) -> list[Line]:
+def side_by_side_lines(compared: SideBySide, *, width: int = 80) -> list[Line]:
     """Return the metrics of all systems, their differences from the first, and the cases on which they disagree.
 
     Systems that do not fit in one table are shown in further tables below.
     """
-    page = Page(width, ascii_only=ascii_only)
+    page = Page(width)
     names = ", ".join(column.name for column in compared.columns)
     page.title(f"{compared.suite} side by side")
     owner = f", owner {compared.owner}" if compared.owner else ""
@@ -95,7 +94,7 @@ def side_by_side_lines(compared: SideBySide, *, width: int = 80, ascii_only: boo
     if rows:
         _add_values(page, compared, rows)
         _add_differences(page, compared, rows)
-        for line in legend(compared, page.symbols):
+        for line in legend(compared):
             page.paragraph(line, "light")
     _add_cases(page, compared)
     for note in compared.notes:
@@ -108,15 +107,15 @@ def _add_values(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
     lines: list[Line] = []
     for row in rows:
         cells = [Cell(value_text(row, f), ("bold",) if f.mark == "best" else ()) for f in row.figures]
-        lines.append([Cell(row.name), Cell(f"{row.n}"), *cells])
+        lines.append([Cell(row.metric), Cell(f"{row.n}"), *cells])
     _add_tables(page, left, [column.name for column in compared.columns], lines)
 
 
 def _add_differences(page: Page, compared: SideBySide, rows: Sequence[Row]) -> None:
     lines = [
         [
-            Cell(row.name),
-            *(Cell(difference_text(row, f, page.symbols), _STYLE.get(f.standing or "", ())) for f in row.figures[1:]),
+            Cell(row.metric),
+            *(Cell(difference_text(row, f), _STYLE.get(f.standing or "", ())) for f in row.figures[1:]),
         ]
         for row in rows
         if any(figure.standing not in (None, "equal") for figure in row.figures)
@@ -134,13 +133,13 @@ def _add_cases(page: Page, compared: SideBySide) -> None:
     if not differing:
         return
     key = key_metric(compared)
-    suffix = f" ({key.name} beside)" if key is not None else ""
+    suffix = f" ({key.metric} beside)" if key is not None else ""
     page.lines.append([])
     page.paragraph(f"{plural(len(differing), 'case')} that only some of them pass{suffix}", "bold")
     lines: list[Line] = []
     for case in differing[:MOST_CASES]:
         styles = [_STYLE.get(system.state, ()) if system is not None else () for system in case.systems]
-        cells = [Cell(case_cell(case, i, key, page.symbols), style) for i, style in enumerate(styles)]
+        cells = [Cell(case_cell(case, i, key), style) for i, style in enumerate(styles)]
         lines.append([Cell(case.case_id), *cells])
     _add_tables(page, [layout.Column("case", least=24)], [column.name for column in compared.columns], lines)
     page.more(len(differing) - MOST_CASES)
@@ -157,7 +156,7 @@ def _add_tables(page: Page, left: Sequence[layout.Column], heads: Sequence[str],
         while stop < len(columns) and sum(sizes[start : stop + 1]) + _GAP * (stop + 1 - start) <= room:
             stop += 1
         shown = [[*row[:n], *row[start:stop]] for row in rows]
-        page.lines += layout.table([*left, *columns[start:stop]], shown, page.width, ascii_only=page.ascii_only)
+        page.lines += layout.table([*left, *columns[start:stop]], shown, page.width)
         start = stop
 
 
@@ -175,11 +174,11 @@ def side_by_side_blocks(compared: SideBySide, *, most: int, level: int = 3) -> I
     rows = []
     for row in compared.rows:
         if not row.is_idle:
-            differences = [difference_text(row, figure, UNICODE) for figure in row.figures[1:]]
-            rows.append([row.name, f"{row.n}", *(value_text(row, figure) for figure in row.figures), *differences])
+            differences = [difference_text(row, figure) for figure in row.figures[1:]]
+            rows.append([row.metric, f"{row.n}", *(value_text(row, figure) for figure in row.figures), *differences])
     heads = ["metric", "n", *names, *(f"{name} - {first}" for name in others)]
     yield markdown_table(heads, rows, range(1, 2 + len(names)))
-    notes = [*legend(compared, UNICODE), *compared.notes]
+    notes = [*legend(compared), *compared.notes]
     yield "\n".join(f"<sub>{escape_markdown(note)}</sub><br>" for note in notes)
     differing = [case for case in compared.cases if case.differs]
     if differing and most:
@@ -193,66 +192,12 @@ def side_by_side_blocks(compared: SideBySide, *, most: int, level: int = 3) -> I
 
 def _case_table(compared: SideBySide, cases: Sequence[CaseRow]) -> str:
     key = key_metric(compared)
-    heads = [f"case ({key.name})" if key is not None else "case", *(column.name for column in compared.columns)]
+    heads = [f"case ({key.metric})" if key is not None else "case", *(column.name for column in compared.columns)]
     columns = range(len(compared.columns))
-    return markdown_table(
-        heads, [[case.case_id, *(case_cell(case, i, key, UNICODE) for i in columns)] for case in cases]
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class RowData(Record):
-    """One metric, a figure per system."""
-
-    metric: str
-    """A metric of the suite, or pass_rate."""
-    direction: str
-    """Whether higher or lower is better."""
-    owner: str
-    """Owner of the metric, if not that of the suite."""
-    n: int
-    """Cases that all comparable systems have measured."""
-    figures: tuple[Figure, ...]
-    """One per column."""
-
-
-@dataclass(frozen=True, slots=True)
-class SideBySideData(Record):
-    """Several systems on one suite; numbers are unrounded."""
-
-    suite: str
-    """Name of the golden suite."""
-    path: str
-    """The golden file."""
-    owner: str
-    """Who answers for the suite."""
-    confidence: float
-    """Joint level of all intervals of a metric."""
-    shared: int
-    """Cases with the same wording that every system ran."""
-    columns: tuple[Column, ...]
-    """The first is the reference of the others."""
-    rows: tuple[RowData, ...]
-    """The pass rate, then the metrics in the suite's order."""
-    cases: tuple[CaseRow, ...]
-    """All cases that any system ran."""
-    notes: tuple[str, ...]
-    """What was left out, and why."""
+    return markdown_table(heads, [[case.case_id, *(case_cell(case, i, key) for i in columns)] for case in cases])
 
 
 def side_by_side_json(compared: SideBySide) -> str:
     """Return the whole comparison as JSON text."""
-    raw = {"format": FORMAT, **asdict(side_by_side_data(compared))}
+    raw = {"format": FORMAT, **asdict(compared)}
     return json.dumps(raw, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def side_by_side_data(compared: SideBySide) -> SideBySideData:
-    """Return the comparison as data."""
-    rows = []
-    for row in compared.rows:
-        direction = row.info.direction if row.info is not None else "higher"
-        rows.append(RowData(row.name, direction, row.owner, row.n, row.figures))
-    return SideBySideData(
-        compared.suite, compared.path, compared.owner, compared.confidence, compared.shared, compared.columns,
-        tuple(rows), compared.cases, compared.notes,
-    )  # fmt: skip

@@ -19,14 +19,13 @@ from ...regression.thresholds import Bound
 from ...regression.verdict import Verdict
 from ..diagnosis import cutoff
 from ..numbers import metric_gain, metric_value, seconds, sign
-from ..relevant_docs import grade_of, relevant_docs, score_texts, source_text
+from ..relevant_docs import as_shown, grade_of, relevant_docs, score_texts, source_text
 from ..text import printable
 from ..wording.cases import details_text, repeat_text
 from ..wording.cause import case_cause_text
 from ..wording.checks import advisory_lines, evidence_lines, fault_lines, still_failing_lines
 from ..wording.notes import flaky_text
 from ..wording.spending import case_spending_text, case_usage_text
-from ..worst_repeat import as_shown
 
 MOST_HITS = 20  # shown of a ranking; relevant ones further down are shown as well
 _AROUND = 320  # characters of a long passage that are shown before and behind what is highlighted

@@ -131,7 +131,6 @@ def case_row(
     """Return the data of the row of a case."""
     largest = largest_change(compared)
     names = [name for name, change in compared.changes.items() if change.gain == largest] if compared else []
-    diagnosis = diagnose(case, compared, run.metrics)
     listed = (
         [finding_line(case.case_id, f) for f in case.with_status("varies", "suspect")] if kind not in FAILING else []
     )
@@ -145,7 +144,7 @@ def case_row(
         "cells": [_cell(case.scores.get(n), compared, n, run.metrics[n]) for n in columns],
         "tags": [safe_text(t) for t in case.labels.get("tags", ())],
         "labels": {safe_text(k): safe_text(v) for k, v in case.labels.items() if k != "tags"},
-        "why": safe_text(diagnosis_text(diagnosis, case, run.metrics)) if diagnosis is not None else "",
+        "why": safe_text(diagnosis_text(diagnose(case, compared, run.metrics), case, run.metrics)),
         "said": [safe_text(line) for line in dict.fromkeys(listed)],
     }
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from ...core.run import Run
 from ...regression.verdict import Verdict
 from ..report import Report, Trend
-from ..text import UNICODE
 from ..wording.metric_rows import state_symbol
 from ..wording.verdict import mistakes_text
 from .case_data import case_details, safe_text
@@ -57,7 +56,7 @@ def html_report(report: Report) -> str:
         later.append(Later(rows.all if len(rows) > FIRST else [], details([*run.cases])))
     data = {
         "outcome": report.outcome,
-        "mark": state_symbol(report.outcome, UNICODE),
+        "mark": state_symbol(report.outcome),
         "headline": safe_text(report.headline),
         "mistakes": [[safe_text(mistake.place), safe_text(mistake.message)] for mistake in report.mistakes],
         "mistakesTitle": mistakes_text(report.mistakes) if report.mistakes else "",

@@ -16,7 +16,7 @@ from ..numbers import metric_value, plural, score, with_interval
 from ..report import EarlierRun, Trend
 from ..side_by_side import SideBySide
 from ..tally import FAILING, ORDER, cases_of
-from ..text import UNICODE, Code, Parts
+from ..text import Code, Parts
 from ..wording.cause import cause_lines
 from ..wording.changes import provenance_lines
 from ..wording.gates import brief_text, gate_groups, gate_title, owner_and_cost, part_text, reason_text
@@ -64,8 +64,8 @@ def run_data(
         "path": safe_text(run.path),
         "owner": safe_text(run.owner),
         "outcome": verdict.outcome,
-        "mark": state_symbol(verdict.outcome, UNICODE),
-        "word": ", ".join(filter(None, [verdict.outcome.capitalize(), _word(verdict)])),
+        "mark": state_symbol(verdict.outcome),
+        "word": ", ".join(dict.fromkeys(filter(None, [verdict.outcome, comparison_word(verdict)]))).capitalize(),
         "headline": safe_text(headline([verdict], [run])),
         "size": plural(len(run.cases), "case"),
         "compared": verdict.comparison is not None,
@@ -76,7 +76,10 @@ def run_data(
         "worst": rows.of(worst),
         "worstDetails": details(worst),
         "metrics": [_metric_row(run, verdict, row) for row in table],
-        "gates": [_gate_group(run, verdict, group.title, group.state, group.gates) for group in gate_groups(verdict)],
+        "gates": [
+            {"title": group.title, "state": group.state, "gates": [_gate(run, verdict, gate) for gate in group.gates]}
+            for group in gate_groups(verdict)
+        ],
         "notes": [safe_text(note) for note in notes if note],
         "gone": {safe_text(old): safe_text(new or "") for old, new in vanished.items()},
         "columns": [_column(run, name) for name in rows.columns],
@@ -92,11 +95,6 @@ def run_data(
 def _step(parts: Parts) -> list[list[Any]]:
     """Return each part of a sentence, and whether it is code."""
     return [[safe_text(part, keep_lines=True), isinstance(part, Code)] for part in parts if part]
-
-
-def _word(verdict: Verdict) -> str:
-    word = comparison_word(verdict)
-    return "" if word == verdict.outcome else word
 
 
 def _worst(rows: CaseRows) -> list[str]:
@@ -124,10 +122,6 @@ def _metric_row(run: Run, verdict: Verdict, row: MetricRow) -> dict[str, Any]:
         "sign": row.sign, "gate": safe_text(row.bound_text), "state": row.gate_state, "mark": row.mark,
         "interval": change_interval(run, verdict, row.name) if row.name in run.metrics else None,
     }  # fmt: skip
-
-
-def _gate_group(run: Run, verdict: Verdict, title: str, state: str, gates: Sequence[GateOutcome]) -> dict[str, Any]:
-    return {"title": title, "state": state, "gates": [_gate(run, verdict, gate) for gate in gates]}
 
 
 def _gate(run: Run, verdict: Verdict, gate: GateOutcome) -> dict[str, Any]:
@@ -220,22 +214,22 @@ def side_by_side_view(compared: SideBySide, titles: Sequence[str]) -> dict[str, 
         "runs": [places.get(column.title) for column in compared.columns],
         "rows": [
             {
-                "name": safe_text(row.name), "n": row.n,
+                "name": safe_text(row.metric), "n": row.n,
                 "values": [[value_text(row, f), f.mark == "best" and not row.is_tied] for f in row.figures],
                 "differences": [
-                    [safe_text(difference_text(row, f, UNICODE)), f.standing or ""] for f in row.figures[1:]
+                    [safe_text(difference_text(row, f)), f.standing or ""] for f in row.figures[1:]
                 ],
             }
             for row in rows
         ],
-        "notes": [safe_text(note) for note in (*legend(compared, UNICODE), *compared.notes)],
-        "key": safe_text(key.name) if key is not None else "",
+        "notes": [safe_text(note) for note in (*legend(compared), *compared.notes)],
+        "key": safe_text(key.metric) if key is not None else "",
         "differing": len(differing),
         "cases": [
             {
                 "id": safe_text(case.case_id),
                 "cells": [
-                    [system.state if system is not None else "", case_cell(case, i, key, UNICODE)]
+                    [system.state if system is not None else "", case_cell(case, i, key)]
                     for i, system in enumerate(case.systems)
                 ],
             }

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...history.compare import CompareReport, ComparisonKind
 from ..numbers import change, number
+from ..text import ARROW, BAD
 from ..wording.changes import incomparable_text
 from ..wording.two_runs import causes, counts_text, left_out, note_text, problems
 from .layout import Cell, Column, Line, Page, table
@@ -21,22 +22,22 @@ _HEADINGS = {
 _STYLES = {"worse": ("red", "bold"), "mixed": ("red", "bold"), "better": ("green",), "inconclusive": ("yellow",)}
 
 
-def comparison_lines(report: CompareReport, *, width: int = 100, ascii_only: bool = False) -> list[Line]:
+def comparison_lines(report: CompareReport, *, width: int = 100) -> list[Line]:
     """Return the lines on *report*, none wider than *width*."""
-    page = Page(width, ascii_only=ascii_only)
-    page.title(f"{report.title}: {report.outcome}", f"{report.run_a} {page.symbols.arrow} {report.run_b}")
+    page = Page(width)
+    page.title(f"{report.title}: {report.outcome}", f"{report.run_a} {ARROW} {report.run_b}")
     page.lines[0][0] = page.lines[0][0]._replace(style=_STYLES.get(report.outcome, ("bold",)))
     if report.causes:
         page.paragraph(f"changed: {', '.join(causes(report))}")
     page.paragraph(counts_text(report), "light")
     page.lines += _metrics_table(report, page)
     for name, why in report.incomparable.items():
-        values = f" {page.symbols.arrow} ".join(number(value, 3) for value in report.former.get(name, ()))
+        values = f" {ARROW} ".join(number(value, 3) for value in report.former.get(name, ()))
         page.paragraph(f"not comparable: {name} ({incomparable_text(why)}){f': {values}' if values else ''}")
     for line in problems(report):
-        page.paragraph(f"{page.symbols.bad} {line}")
+        page.paragraph(f"{BAD} {line}")
     for kind, heading in _HEADINGS.items():
-        lines = [*_cases(report, kind, page)]
+        lines = [*_cases(report, kind)]
         if lines:
             page.paragraph(heading, "bold")
         for line in lines[:_MOST]:
@@ -53,12 +54,12 @@ def _metrics_table(report: CompareReport, page: Page) -> list[Line]:
     for name, metric in report.metrics.items():
         values = number(metric.before, 3), number(metric.after, 3), change(metric.after - metric.before, 3)
         rows.append([Cell(text) for text in (name, *values, str(metric.n))])
-    return table(columns, rows, page.width, ascii_only=page.ascii_only) if rows else []
+    return table(columns, rows, page.width) if rows else []
 
 
-def _cases(report: CompareReport, kind: ComparisonKind, page: Page) -> Iterator[str]:
+def _cases(report: CompareReport, kind: ComparisonKind) -> Iterator[str]:
     for query in report.per_query:
         if query.kind is kind:
             ranks = [("missed" if rank is None else f"rank {rank}") for rank in (query.a_hit_rank, query.b_hit_rank)]
             note = note_text(report, query.query_id, query.note)
-            yield f"{query.query_id}: {f' {page.symbols.arrow} '.join(ranks)}{f'; {note}' if note else ''}"
+            yield f"{query.query_id}: {f' {ARROW} '.join(ranks)}{f'; {note}' if note else ''}"

@@ -12,11 +12,10 @@ from ...core.run import CaseResult, MetricInfo
 from ...regression.compare import CaseComparison
 from ..diagnosis import blamed_metrics, component, cutoff, diagnose, told_findings
 from ..numbers import metric_value, plural, seconds
-from ..relevant_docs import RelevantDoc, grade_of, relevant_docs, score_texts, source_text
-from ..text import printable, quoted, text_width, without_command
+from ..relevant_docs import RelevantDoc, as_shown, grade_of, relevant_docs, score_texts, source_text
+from ..text import BAD, DOTS, GOOD, NEUTRAL, RULE, printable, quoted, text_width, without_command
 from ..wording.cases import accepted_text, diagnosis_text, moved_lines, repeat_text
 from ..wording.checks import evidence_lines, fault_lines, still_failing_lines
-from ..worst_repeat import as_shown
 from .layout import Cell, Line, Page, render
 
 _MOST_PROBLEMS = 5
@@ -31,13 +30,9 @@ def failure_headline(
     result: CaseResult,
     comparison: CaseComparison | None,
     metrics: Mapping[str, MetricInfo],
-    *,
-    ascii_only: bool = False,
 ) -> str:
     """Return the diagnosis of a failed or errored case in one line."""
-    diagnosis = diagnose(result, comparison, metrics)
-    text = diagnosis_text(diagnosis, as_shown(result), metrics) if diagnosis is not None else ""
-    return printable(text, ascii_only=ascii_only)
+    return printable(diagnosis_text(diagnose(result, comparison, metrics), as_shown(result), metrics))
 
 
 def failure_text(
@@ -46,7 +41,6 @@ def failure_text(
     metrics: Mapping[str, MetricInfo],
     *,
     width: int = 80,
-    ascii_only: bool = False,
     shapes: bool = True,
 ) -> str:
     """Return the text of a failed or errored case; its first line is the diagnosis.
@@ -54,14 +48,14 @@ def failure_text(
     No line is wider than *width*, except ``file:line`` and the frames of an exception, so that terminals and editors
     can open them.  *shapes*: whether an error about the shape of a system or an answer lists the accepted shapes.
     """
-    page = Page(width, ascii_only=ascii_only)
+    page = Page(width)
     repeats, diagnosis, result = repeat_text(result), diagnose(result, comparison, metrics), as_shown(result)
     blamed, docs = blamed_metrics(result, metrics), relevant_docs(result, comparison)
-    page.paragraph(diagnosis_text(diagnosis, result, metrics) if diagnosis is not None else "", "red", "bold")
+    page.paragraph(diagnosis_text(diagnosis, result, metrics), "red", "bold")
     add_place(page, result)
     add_question(page, result)
     if result.state == "error":
-        frames = printable(result.error[-6000:], ascii_only=ascii_only, keep_lines=True).splitlines()[1:]
+        frames = printable(result.error[-6000:], keep_lines=True).splitlines()[1:]
         page.lines += ([Cell(f"  {without_command(frame)}", ("light",))] for frame in frames[-_MOST_FRAMES:])
         if shapes and result.accepted:
             page.paragraph(accepted_text(result.accepted), "light", indent=2)
@@ -71,12 +65,12 @@ def failure_text(
         return render(page.lines)
     problems = fault_lines(result, metrics)
     for problem in problems[:_MOST_PROBLEMS]:
-        page.paragraph(f"{page.symbols.bad} {problem}", "red", indent=2, most=3)
+        page.paragraph(f"{BAD} {problem}", "red", indent=2, most=3)
     page.more(len(problems) - _MOST_PROBLEMS)
     for evidence in evidence_lines(result):
         page.text("answers", evidence, most=2)
     for line in still_failing_lines(result, metrics):
-        page.paragraph(f"{page.symbols.neutral} still failing: {line}", indent=2, most=2)
+        page.paragraph(f"{NEUTRAL} still failing: {line}", indent=2, most=2)
     page.text("repeats", repeats)
     components = {component(metrics[n]) for n in blamed}
     add_expected(page, result, docs, deepest(blamed, metrics))
@@ -139,11 +133,11 @@ def add_expected(page: Page, result: CaseResult, docs: Sequence[RelevantDoc], k:
         if result.state == "error":
             lines.append([Cell(label)])
         elif doc.within(k):
-            lines.append([Cell(f"{page.symbols.good} ", ("green",)), Cell(f"{padded}{note_text}")])
+            lines.append([Cell(f"{GOOD} ", ("green",)), Cell(f"{padded}{note_text}")])
         else:
-            lines.append([Cell(f"{page.symbols.bad} ", ("red",)), Cell(padded), Cell(note_text, ("red",))])
+            lines.append([Cell(f"{BAD} ", ("red",)), Cell(padded), Cell(note_text, ("red",))])
     if (n_more := len(docs) - len(lines)) > 0:
-        lines.append([Cell(f"{page.symbols.dots} and {plural(n_more, 'more document')}", ("light",))])
+        lines.append([Cell(f"{DOTS} and {plural(n_more, 'more document')}", ("light",))])
     page.block("expected", lines)
 
 
@@ -168,15 +162,15 @@ def add_ranking(page: Page, result: CaseResult, metrics: Mapping[str, MetricInfo
     lines = _hit_lines(page, [(i + 1, hits[i]) for i in (*range(size), *below)])
     rows = lines[:size]
     if below and size == k and k in cutoffs:
-        rows.append([Cell(page.clip(page.safe(f"    {page.symbols.rule} {cutoffs[k]} looks no further")), ("light",))])
+        rows.append([Cell(page.clip(page.safe(f"    {RULE} {cutoffs[k]} looks no further")), ("light",))])
     last = size - 1
     for i, line in zip(below, lines[size:], strict=True):
         if i > last + 1:
-            rows.append([Cell(f"    {page.symbols.dots}", ("light",))])
+            rows.append([Cell(f"    {DOTS}", ("light",))])
         rows.append(line)
         last = i
     if last < len(hits) - 1:
-        rows.append([Cell(f"    {page.symbols.dots} {len(hits)} returned", ("light",))])
+        rows.append([Cell(f"    {DOTS} {len(hits)} returned", ("light",))])
     page.block("returned", rows)
 
 
@@ -191,7 +185,7 @@ def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> lis
     lines: list[Line] = []
     for (rank, hit), name, score in zip(hits, names, scores, strict=True):
         rank_text, number = str(rank).rjust(3), f" {score:>{digits}}" if any(scores) else ""
-        symbol, style = (page.symbols.good, ("green",)) if grade_of(hit) > 0 else (page.symbols.neutral, ())
+        symbol, style = (GOOD, ("green",)) if grade_of(hit) > 0 else (NEUTRAL, ())
         line = [Cell(f"{rank_text} "), Cell(f"{symbol} {page.padded(name, column)}", style), Cell(number)]
         room = page.room - column - len(rank_text) - len(number) - 5  # the symbol and four blanks
         if room >= 12 and (text := page.clip(page.safe(str(hit.get("text") or ""), 200), room)):

@@ -46,10 +46,9 @@ def label_page(
     repaired: Repaired | None = None,
     *,
     width: int = 80,
-    ascii_only: bool = False,
 ) -> list[Line]:
     """Return the report on a golden file in one configuration: the counts, and every label that moved."""
-    page = Page(width, ascii_only=ascii_only)
+    page = Page(width)
     page.title(title, path)
     counts = Counter(label.finding.kind for label in labels)
     kinds = ", ".join(f"{counts[kind]} {kind}" for kind in get_args(LabelFate) if counts[kind])

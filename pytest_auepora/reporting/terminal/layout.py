@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..text import clip, printable, symbols, text_width, without_command, wrap
+from ..text import DOTS, RULE, clip, printable, text_width, without_command, wrap
 
 _LABEL_WIDTH = 11
 
@@ -43,24 +43,22 @@ class Column(NamedTuple):
 class Page:
     """Collects lines of at most *width* columns: a label on the left, its content on the right."""
 
-    def __init__(self, width: int = 80, *, ascii_only: bool = False) -> None:
+    def __init__(self, width: int = 80) -> None:
         self.width = max(width, _LABEL_WIDTH + 20)
         self.room = self.width - _LABEL_WIDTH
-        self.ascii_only = ascii_only
-        self.symbols = symbols(ascii_only)
         self.lines: list[Line] = []
 
     def safe(self, text: str, most: int = 4000) -> str:
         """Return user text in one line without control characters, at most *most* characters of it."""
-        return printable(text[:most], ascii_only=self.ascii_only)
+        return printable(text[:most])
 
     def clip(self, text: str, room: int | None = None) -> str:
         """Clip *text* to *room* columns, by default to those after a label."""
-        return clip(text, self.room if room is None else room, ascii_only=self.ascii_only)
+        return clip(text, self.room if room is None else room)
 
     def wrap(self, text: str, room: int | None = None, most: int = 0) -> list[str]:
         """Wrap *text*, which is `safe`, into lines."""
-        return wrap(text, self.room if room is None else room, most, ascii_only=self.ascii_only)
+        return wrap(text, self.room if room is None else room, most)
 
     def title(self, title: str, subtitle: str = "") -> None:
         """Add a heading in one line, clipped where too long, and *subtitle* after it, or below it if too long."""
@@ -91,7 +89,7 @@ class Page:
     def more(self, n: int) -> None:
         """Add that a list leaves out *n*, unless it leaves out none."""
         if n > 0:
-            self.paragraph(f"{self.symbols.dots} and {n} more", "light", indent=2)
+            self.paragraph(f"{DOTS} and {n} more", "light", indent=2)
 
     def padded(self, text: str, room: int) -> str:
         """Clip or pad *text* to exactly *room* columns."""
@@ -99,30 +97,28 @@ class Page:
         return text + " " * (room - text_width(text))
 
 
-def table(
-    columns: Sequence[Column], rows: Iterable[Sequence[Cell]], width: int, *, ascii_only: bool = False
-) -> list[Line]:
+def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], width: int) -> list[Line]:
     """Lay out *rows* under a heading and a rule, no line wider than *width*.
 
     Cells are made `printable`.  A column in which every cell is empty is left out.
     """
     grid = [
         [Cell(c.title, ("bold",)) for c in columns],
-        *([_safe_cell(cell, ascii_only) for cell in row] for row in rows),
+        *([_safe_cell(cell) for cell in row] for row in rows),
     ]
     visible = [i for i in range(len(columns)) if any(row[i].text for row in grid[1:])]
     sizes = {i: max(text_width(row[i].text) for row in grid) for i in visible}
     _fit_widths(columns, sizes, width)
     if not sizes:
         return []
-    head, *lines = [_row(row, columns, sizes, ascii_only) for row in grid]
-    rule = symbols(ascii_only).rule * min(width, sum(sizes.values()) + len(_GAP) * (len(sizes) - 1))
+    head, *lines = [_row(row, columns, sizes) for row in grid]
+    rule = RULE * min(width, sum(sizes.values()) + len(_GAP) * (len(sizes) - 1))
     return [head, [Cell(rule, ("light",))], *lines]
 
 
-def _safe_cell(cell: Cell, ascii_only: bool) -> Cell:
+def _safe_cell(cell: Cell) -> Cell:
     is_safe = cell.text.isascii() and cell.text.isprintable()
-    return cell if is_safe else cell._replace(text=printable(cell.text, ascii_only=ascii_only))
+    return cell if is_safe else cell._replace(text=printable(cell.text))
 
 
 def _fit_widths(columns: Sequence[Column], sizes: dict[int, int], width: int) -> None:
@@ -142,14 +138,14 @@ def _fit_widths(columns: Sequence[Column], sizes: dict[int, int], width: int) ->
                 return
 
 
-def _row(cells: Sequence[Cell], columns: Sequence[Column], sizes: Mapping[int, int], ascii_only: bool) -> Line:
+def _row(cells: Sequence[Cell], columns: Sequence[Column], sizes: Mapping[int, int]) -> Line:
     """Return the cells of the columns in *sizes*, without empty ones at the end."""
     out: Line = []
     last = max((i for i in sizes if cells[i].text), default=-1)
     for i, size in sizes.items():
         if i > last:
             break
-        text = clip(cells[i].text, size, ascii_only=ascii_only)
+        text = clip(cells[i].text, size)
         pad = " " * (size - text_width(text))
         text = pad + text if columns[i].right else text if i == last else text + pad
         out += [Cell(_GAP)] if out else []

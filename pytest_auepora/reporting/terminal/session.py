@@ -104,7 +104,7 @@ def accepted_lines(accepted: Accepted, root: Path, *, preview: bool = False) -> 
             f"  {name}: {falls.times} accepted falls in a row add up from {number(falls.before)} to "
             f"{number(falls.after)}; an anchor keeps steps from adding up: `pytest --auepora-update=anchor`"
         )
-    by_reason = grouped((refused.reason, i) for i, refused in accepted.refused.items())
+    by_reason = grouped((why, case_id) for case_id, why in accepted.refused.items())
     words = {"raised": "raised in all answers", "skipped": "skipped"}
     return lines + [f"  not accepted: {names_words(ids, _MOST)} ({words[why]})" for why, ids in by_reason.items()]
 
@@ -137,7 +137,7 @@ def _fails_an_assertion(case: CaseResult) -> bool:
     return any(finding.kind == "assertion" for finding in case.with_status("still failing", "excused"))
 
 
-def noise_table(suggestion: Suggestion, *, width: int = 80, ascii_only: bool = False) -> list[Line]:
+def noise_table(suggestion: Suggestion, *, width: int = 80) -> list[Line]:
     """Return one row per metric: its mean, its noise between repeats, and the threshold suggested for it."""
     rows = [
         [
@@ -146,7 +146,7 @@ def noise_table(suggestion: Suggestion, *, width: int = 80, ascii_only: bool = F
         ]
         for m in suggestion.noise
     ]  # fmt: skip
-    return table(_NOISE_COLUMNS, rows, width, ascii_only=ascii_only) if rows else []
+    return table(_NOISE_COLUMNS, rows, width) if rows else []
 
 
 def suggestion_notes(run: Run, verdict: Verdict, suggestion: Suggestion) -> list[str]:

@@ -10,8 +10,9 @@ from ...regression.outcomes import GateOutcome
 from ...regression.verdict import Verdict
 from ..diagnosis import Diagnosis, group_by_cause
 from ..numbers import change, plural
+from ..relevant_docs import as_shown
 from ..tally import FAILING, STATE_STYLES, CaseStatus, cases_of, headline_style
-from ..text import Symbols, listed, plain_sentence, text_width
+from ..text import ARROW, listed, plain_sentence, text_width
 from ..wording.cases import accepted_text, diagnosis_text
 from ..wording.cause import cause_lines
 from ..wording.checks import failed_lines, still_failing_lines
@@ -22,7 +23,6 @@ from ..wording.notes import run_notes
 from ..wording.statistics import loss_text
 from ..wording.steps import next_steps
 from ..wording.verdict import changed_line, first_line, lost_cases, lost_groups, warnings
-from ..worst_repeat import as_shown
 from .layout import Cell, Column, Line, Page, table
 
 MOST_CASES = 10
@@ -45,7 +45,6 @@ def summary_lines(
     verdict: Verdict,
     *,
     width: int = 80,
-    ascii_only: bool = False,
     html: str | None = None,
     steps: bool = True,
     later: Sequence[tuple[Run, Verdict]] = (),
@@ -55,7 +54,7 @@ def summary_lines(
     It has the first line, the cases that it is due to, the metrics, the gates and, with *steps*, the next steps, except
     those that *later* verdicts repeat.  *html* is the HTML report that was written, if any.
     """
-    page = Page(width, ascii_only=ascii_only)
+    page = Page(width)
     page.title(run.title, ", ".join(filter(None, [run.path, f"owner {run.owner}" if run.owner else ""])))
     page.paragraph(first_line(run, verdict), *headline_style([verdict]))
     named_cases = _add_lost_cases(page, run, verdict)
@@ -65,8 +64,8 @@ def summary_lines(
     rows = metric_rows(run, verdict)
     if rows:
         room = "  " if any(row.mark for row in rows) else ""
-        cells = [_cells(row, page.symbols, room) for row in rows]
-        page.lines += table(_COLUMNS, cells, page.width, ascii_only=page.ascii_only)
+        cells = [_cells(row, room) for row in rows]
+        page.lines += table(_COLUMNS, cells, page.width)
     page.paragraph(latency_text(run, verdict), "light")
     for note in table_notes(run, verdict, rows):
         page.paragraph(note, "light", most=4)
@@ -81,24 +80,24 @@ def summary_lines(
     page.paragraph(changed_line(verdict), "light", most=4)
     later_steps = {step for pair in later for step in next_steps(*pair, html)}
     for step in next_steps(run, verdict, html) if steps else ():
-        page.paragraph(f"{page.symbols.arrow} {plain_sentence(step)}" if step not in later_steps else "", "bold")
+        page.paragraph(f"{ARROW} {plain_sentence(step)}" if step not in later_steps else "", "bold")
     return page.lines
 
 
-def _cells(row: MetricRow, symbols: Symbols, room: str) -> list[Cell]:
+def _cells(row: MetricRow, room: str) -> list[Cell]:
     """Return the cells of a row; *room* stands for the symbols of other rows, so that digits are aligned."""
     gate_style = STATE_STYLES.get(row.gate_state, ("light",)) if row.gate is not None else ()
     change_text = f"{row.change_text}{room}" if row.change_text else ""
     style = STATE_STYLES["passed"] if row.sign > 0 else ()
     if row.mark:
-        change_text, style = f"{row.change_text} {state_symbol(row.mark, symbols)}", STATE_STYLES[row.mark]
+        change_text, style = f"{row.change_text} {state_symbol(row.mark)}", STATE_STYLES[row.mark]
     return [
         Cell(row.name),
         Cell(row.value_text, ("red",) if row.gate_state == "failed" else ()),
         Cell(row.n_text, ("yellow",) if row.n_error else ()),
         Cell(row.baseline_text),
         Cell(change_text, style),
-        Cell(row.gate_text(symbols), gate_style),
+        Cell(row.gate_text, gate_style),
     ]
 
 
@@ -142,7 +141,7 @@ def _add_group(
 ) -> None:  # fmt: skip
     """Add the cases of one cause; of a single case the checks that failed, its question and its answer as well."""
     case = group[0]
-    reason = diagnosis_text(diagnosis, case, run.metrics) if diagnosis is not None else case.state
+    reason = diagnosis_text(diagnosis, case, run.metrics) or case.state
     if len(group) > 1:
         _add_case(page, f"{plural(len(group), 'case')} ({listed([case.case_id for case in group], 2)})", reason)
         return
@@ -215,13 +214,13 @@ def _add_gates(page: Page, verdict: Verdict, run: Run, rows: Sequence[MetricRow]
             continue
         many_slices = len(slices) > _MOST_SLICES
         for text in _reasons(verdict, [g for g in gates if not (many_slices and g in slices)], run, in_rows, named):
-            page.paragraph(f"{state_symbol(state, page.symbols)} {text}", *style)
+            page.paragraph(f"{state_symbol(state)} {text}", *style)
         if many_slices:
             word = "worse" if state == "failed" else state
             moves = ((g, (g.value or 0.0) - (g.before or 0.0)) for g in slices)
             texts = [f"{g.part} {change(d, 2)}" if None not in (g.value, g.before) else g.part for g, d in moves]
             text = f"{word} in {plural(len(slices), 'slice')}: {listed(texts, _MOST_SLICES)}"
-            page.paragraph(f"{state_symbol(state, page.symbols)} regression: {text}", *style)
+            page.paragraph(f"{state_symbol(state)} regression: {text}", *style)
 
 
 def _reasons(

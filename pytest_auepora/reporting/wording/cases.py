@@ -35,9 +35,9 @@ _DETAILS = {
 """Key of the details of a score → how its texts are named."""
 
 
-def diagnosis_text(diagnosis: Diagnosis, case: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
-    """Return the diagnosis: ``retrieval: refunds.md fell from rank 2 to 9 (recall@5 looks at 5)``."""
-    return f"{diagnosis.component}: {_what(diagnosis, case, metrics)}"
+def diagnosis_text(diagnosis: Diagnosis | None, case: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
+    """Return ``retrieval: refunds.md fell from rank 2 to 9 (recall@5 looks at 5)``; empty without a *diagnosis*."""
+    return f"{diagnosis.component}: {_what(diagnosis, case, metrics)}" if diagnosis is not None else ""
 
 
 def _what(d: Diagnosis, case: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:

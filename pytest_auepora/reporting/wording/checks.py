@@ -12,7 +12,7 @@ from ...core.run import CaseResult, MetricInfo
 from ...regression.checks import ASSERTIONS
 from ...regression.thresholds import Bound
 from ..diagnosis import distinct, measured_by
-from ..numbers import metric_value
+from ..numbers import metric_value, plural
 
 BROKEN: Mapping[str, tuple[str, str]] = {
     "missing": ("the answer ", "misses"), "forbidden_present": ("the answer ", "says"),
@@ -76,18 +76,14 @@ def evidence_text(finding: Finding) -> str:
         times += ", not asked again"
     elif 1 < finding.needed <= finding.asked:
         times += f" ({finding.needed} needed{_why_needed(finding)})"
-    return f"held in {finding.held} of {_answers(accepted)}, {times}" if accepted else times
-
-
-def _answers(n: int) -> str:
-    return f"{n} accepted answer{'' if n == 1 else 's'}"
+    return f"held in {finding.held} of {plural(accepted, 'accepted answer')}, {times}" if accepted else times
 
 
 def _why_needed(finding: Finding) -> str:
     if finding.accepted == 1:
         return ", without a guarantee: one answer was accepted"
     if finding.varied:
-        return f": {finding.varied} check{'' if finding.varied == 1 else 's'} varied when accepted"
+        return f": {plural(finding.varied, 'check')} varied when accepted"
     return ""
 
 

@@ -11,7 +11,7 @@ from ...regression.compare import MetricChange
 from ...regression.outcomes import GateOutcome
 from ...regression.verdict import Verdict
 from ..numbers import metric_gain, metric_value, sign
-from ..text import Symbols
+from ..text import BAD, GOOD, UNJUDGED, UNSURE
 from .gates import bound_text, gate_title, part_text
 
 
@@ -80,14 +80,15 @@ class MetricRow(NamedTuple):
             bound = f"{metric_value(gate.value, self.info, gate.bound)} {bound}"
         return f"{bound}{' (advisory)' if gate.state == 'advisory' else ''}"
 
-    def gate_text(self, symbols: Symbols) -> str:
-        """``✓ >= 0.8``."""
-        return f"{state_symbol(self.gate_state, symbols)} {self.bound_text}" if self.gate is not None else ""
+    @property
+    def gate_text(self) -> str:
+        """The same with the symbol of its state: ``✓ >= 0.8``."""
+        return f"{state_symbol(self.gate_state)} {self.bound_text}" if self.gate is not None else ""
 
 
-def state_symbol(state: str, symbols: Symbols) -> str:
+def state_symbol(state: str) -> str:
     """Return the symbol of a gate's state."""
-    return {"passed": symbols.good, "failed": symbols.bad, "inconclusive": symbols.unsure}.get(state, symbols.unjudged)
+    return {"passed": GOOD, "failed": BAD, "inconclusive": UNSURE}.get(state, UNJUDGED)
 
 
 def metric_rows(run: Run, verdict: Verdict) -> list[MetricRow]:

@@ -85,8 +85,9 @@ def _sight_lines(found: Sensitivity, sight: Sight) -> Iterator[str]:
             f"of the cases{_would(sight)}."
         )
     if 0 < blind < sight.possible:
+        names = names_words(sight.unmoved, _MOST_NAMES)
         yield (
-            f"{sight.kind}: {plural(blind, 'case')} of {sight.possible} would not notice: {_names(sight.unmoved)}; "
+            f"{sight.kind}: {plural(blind, 'case')} of {sight.possible} would not notice: {names}; "
             f"what would: {_LABELS[sight.kind]}."
         )
 
@@ -105,8 +106,3 @@ def _by(detection: Detection) -> str:
     for name, n in detection.gates.items():
         seen[name] = max(n, seen.get(name, 0))
     return ", ".join(sorted(seen, key=lambda name: (-seen[name], name))[:3])
-
-
-def _names(ids: tuple[str, ...]) -> str:
-    more = f" and {len(ids) - _MOST_NAMES} more" if len(ids) > _MOST_NAMES else ""
-    return ", ".join(ids[:_MOST_NAMES]) + more

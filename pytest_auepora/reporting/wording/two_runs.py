@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...base.grouping import grouped
-from ...history.compare import WHY_NOT, CompareReport, NotComparable, QueryNote
+from ...history.compare import WHY_NOT, CompareReport, QueryNote
 from ..diagnosis import measured_by
 from ..numbers import plural
 from ..text import listed
@@ -17,16 +17,6 @@ _MATCHES = {
     "fallback_doc": "by document, as chunks have new ids",
 }
 _NO_REASON = "no reason is stored"
-
-
-def match_text(match: str) -> str:
-    """Return how hits were identified in both runs."""
-    return _MATCHES.get(match, match)
-
-
-def not_comparable_text(why: NotComparable) -> str:
-    """Return why a case that both runs have does not compare."""
-    return WHY_NOT[why]
 
 
 def note_text(report: CompareReport, case_id: str, note: QueryNote | None) -> str:
@@ -77,5 +67,5 @@ def counts_text(report: CompareReport) -> str:
     """Return how the first hits moved: ``2 wins, 1 loss, 56 draws, 1 regression over 60 cases, hits by chunk id``."""
     counts = report.count()
     parts = [plural(n, kind.value.lower(), "losses" if kind.value == "Loss" else "") for kind, n in counts.items()]
-    match = match_text(report.deltas["chunker_version_match"])
+    match = _MATCHES[report.deltas["chunker_version_match"]]
     return f"{', '.join(parts)} over {plural(len(report.per_query), 'case')}, hits {match}"

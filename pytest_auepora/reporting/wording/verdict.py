@@ -125,13 +125,7 @@ def lost_cases(run: Run, verdict: Verdict) -> list[LostCase]:
 
 def lost_groups(lost: Sequence[LostCase], run: Run) -> dict[str, list[CaseResult]]:
     """Return the cases by which the suite lost, those with the same sentence together."""
-    return grouped(
-        (
-            diagnosis_text(one.diagnosis, one.case, run.metrics) if one.diagnosis is not None else "scored lower",
-            one.case,
-        )
-        for one in lost
-    )
+    return grouped((diagnosis_text(one.diagnosis, one.case, run.metrics) or "scored lower", one.case) for one in lost)
 
 
 def _counts_text(counts: Counter[CaseStatus], pairs: Sequence[tuple[Run, Verdict]]) -> str:
@@ -148,12 +142,9 @@ def _counts_text(counts: Counter[CaseStatus], pairs: Sequence[tuple[Run, Verdict
                 for case in cases_of(run, verdict, (status,)).get(status, ())
             ]
             causes = causes_text(found)
-        parts.append(f"{counts[status]:,} {_word(status)}{f' ({causes})' if causes else ''}")
+        word = "not comparable (edited)" if status == "edited" else status
+        parts.append(f"{counts[status]:,} {word}{f' ({causes})' if causes else ''}")
     return ", ".join(parts)
-
-
-def _word(status: CaseStatus) -> str:
-    return "not comparable (edited)" if status == "edited" else status
 
 
 def _baseline_reason(notes: Sequence[BaselineNote]) -> str:

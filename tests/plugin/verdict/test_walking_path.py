@@ -57,11 +57,6 @@ def test_the_ini_key_switches_it_on(project: Example) -> None:
     project.run(auepora=False).assert_outcomes(passed=6)  # five cases, their suite
 
 
-def test_an_update_implies_the_flag(project: Example) -> None:
-    assert project.run("--auepora-update", auepora=False).ret == 0
-    assert project.baseline.exists()
-
-
 def test_update_followed_by_a_path_takes_the_path_as_a_path(project: Example) -> None:
     project.write("sub/conftest.py", "")
     result = project.run("--auepora-update", "shop.golden.yaml", auepora=False)

@@ -77,8 +77,3 @@ def test_remarks_cannot_steer_the_terminal_or_a_ci_runner() -> None:
     assert "note: x ::error::y\n" in text
     assert "##[" not in text
     assert text.endswith("note:\n")
-
-
-def test_ascii_is_ascii() -> None:
-    text = study_text(found(remarks=["α ≥ 0.6 → fine ✓"]), ascii_only=True)
-    assert "note: α >= 0.6 -> fine +" in text

@@ -9,12 +9,12 @@ import pytest
 
 from pytest_auepora.pytest_plugin.compat import (
     fixture_definitions,
-    fixtures_only_for,
     is_anyio_automatic,
     is_worker,
     loop_scope,
     positional_fixtures,
     process_count,
+    set_up_without,
     variant_of,
     worker_input,
 )
@@ -29,9 +29,10 @@ def _definition(scope: str, *argnames: str) -> Any:
 
 
 def test_without_fixture_definitions_the_system_is_left_out() -> None:
-    item: Any = SimpleNamespace(fixturenames=["rag", "client"])
+    item: Any = SimpleNamespace(fixturenames=["rag", "client"], funcargs={})
     assert fixture_definitions(item) == {}
-    assert fixtures_only_for(item, "rag") == ["rag"]
+    set_up_without(item, "rag")
+    assert item.funcargs == {"rag": None}
 
 
 def test_without_ids_all_parameters_are_the_configuration() -> None:

@@ -37,14 +37,14 @@ ANSWERS = st.lists(
 
 @given(ANSWERS)
 def test_answers_by_column_come_back_one_by_one(singles: list[OneAnswer]) -> None:
-    assert list(each_answer(answers_of(singles))) == singles
+    assert list(each_answer(CaseResult("a", answers=answers_of(singles)))) == singles
 
 
 def test_of_a_call_that_raised_everything_errored() -> None:
     raised = OneAnswer({}, {}, answered=False)
     told = answers_of([OneAnswer({"mrr": 1.0}, {"must_contain": True}), raised])
     assert (told.values, told.assertions) == ({"mrr": [1.0, "error"]}, {"must_contain": [True, False]})
-    assert list(each_answer(told))[1].assertions == {}, "nothing was there to hold"
+    assert list(each_answer(CaseResult("a", answers=told)))[1].assertions == {}, "nothing was there to hold"
 
 
 @pytest.mark.parametrize(

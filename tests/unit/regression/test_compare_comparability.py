@@ -11,7 +11,6 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.metrics.generation_llm_judge import LLMFaithfulnessScore
 from pytest_auepora.metrics.judge.critic import LLMCritic
-from pytest_auepora.regression.accept import Acceptance, merge
 from pytest_auepora.regression.baseline import Baseline, BaselineMetric, metric_key
 from pytest_auepora.regression.compare import Change, Incomparable, comparability_of, compare
 from pytest_auepora.regression.policy import RegressionPolicy
@@ -135,14 +134,6 @@ def test_an_error_counts_however_labels_were_matched() -> None:
     before.cases["a"].match = "span"
     assert compare(run(case("a", state="error", recall_at_1="boom")), before).cases["a"].changes["recall@1"].errored
     assert compare(run(case("a", recall_at_1=0.0)), before).cases["a"].changes == {}
-
-
-def test_a_no_op_update_keeps_the_commit_and_every_byte() -> None:
-    before = runs.accepted(run(case("a", mrr=1.0), provenance={"git_commit": "aaa"}))
-    same, _ = merge(before, run(case("a", mrr=1.0), provenance={"git_commit": "bbb"}), Acceptance({"all"}))
-    assert same.dumps() == before.dumps()
-    other, _ = merge(before, run(case("a", mrr=0.5), provenance={"git_commit": "bbb"}), Acceptance({"all"}))
-    assert other.provenance == {"git_commit": "bbb"}
 
 
 class Critic(LLMCritic):

@@ -165,11 +165,6 @@ def told(run: Run, verdict: Verdict) -> str:
     return annotation_lines(Report([run], [verdict]))
 
 
-def test_nothing_wrong_says_nothing() -> None:
-    run = run_of(MANY)
-    assert told(run, verdict_of(run, baseline=baseline_of(run))) == ""
-
-
 def test_cases_are_marked_where_they_stand() -> None:
     run = run_of([MANY[0].with_(got=["x"], thresholds={"recall@5": 0.5}), *MANY[1:]])
     assert parsed(told(run, verdict_of(run))) == [

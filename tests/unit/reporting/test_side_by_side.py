@@ -33,7 +33,7 @@ def three() -> SideBySide:
 
 
 def row_of(compared: SideBySide, name: str) -> Row | None:
-    return next((row for row in compared.rows if row.name == name), None)
+    return next((row for row in compared.rows if row.metric == name), None)
 
 
 def marks(compared: SideBySide, name: str) -> list[str]:
@@ -79,7 +79,7 @@ def test_ties_are_all_best_and_not_marked_in_text() -> None:
 
 def test_the_pass_rate_stands_first() -> None:
     compared = three()
-    assert compared.rows[0].name == "pass_rate"
+    assert compared.rows[0].metric == "pass_rate"
     assert [f.value for f in compared.rows[0].figures] == pytest.approx([0.55, 0.7333, 0.8], abs=1e-3)
 
 

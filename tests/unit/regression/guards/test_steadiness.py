@@ -14,10 +14,11 @@ from pytest_auepora.history.compare import as_baseline, as_run
 from pytest_auepora.regression.baseline import Baseline
 from pytest_auepora.regression.baseline_file import parse_baseline
 from pytest_auepora.regression.checks import CaseRules
-from pytest_auepora.regression.guards.steadiness import as_shown, note_worst
+from pytest_auepora.regression.guards.steadiness import note_worst
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Bound
 from pytest_auepora.regression.verdict import Verdict, judge
+from pytest_auepora.reporting.relevant_docs import as_shown
 
 from .. import runs
 from ..runs import case, metrics, run

@@ -12,10 +12,10 @@ from ...history.test_compare import at, pair_of_runs
 from ..builders import run_of
 
 
-def text_of(width: int = 100, *, ascii_only: bool = False) -> str:
+def text_of(width: int = 100) -> str:
     a, b = pair_of_runs()
     report = compare(a, b, names=("first", "second"), steady=[*b.metrics])
-    return render(comparison_lines(report, width=width, ascii_only=ascii_only))
+    return render(comparison_lines(report, width=width))
 
 
 def test_the_word_the_metrics_and_the_cases() -> None:
@@ -32,10 +32,6 @@ def test_the_word_the_metrics_and_the_cases() -> None:
 @pytest.mark.parametrize("width", [60, 80, 120])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     assert max(map(len, text_of(width).splitlines())) <= width
-
-
-def test_symbols_can_be_ascii() -> None:
-    assert text_of(ascii_only=True).isascii()
 
 
 def test_names_are_as_they_are_and_steer_no_terminal() -> None:

@@ -168,17 +168,9 @@ WIDE = CASE.with_(
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 @pytest.mark.parametrize("case", [FELL, WIDE, CASE.with_(got=[]), WIDE.with_(error="E: " + "wide 返金 " * 40)])
-@pytest.mark.parametrize("ascii_only", [False, True])
-def test_no_line_is_wider_than_the_terminal(case: Case, width: int, ascii_only: bool) -> None:
-    text = text_of(case, CASE, width=width, ascii_only=ascii_only)
+def test_no_line_is_wider_than_the_terminal(case: Case, width: int) -> None:
+    text = text_of(case, CASE, width=width)
     assert [line for line in text.splitlines() if text_width(line) > width] == []
-
-
-def test_ascii_is_ascii() -> None:
-    assert text_of(FELL, CASE, ascii_only=True).isascii()
-    wide = text_of(WIDE, CASE, ascii_only=True)
-    assert "返金" in wide
-    assert not set(wide) & set("✓✗…─·→")
 
 
 def test_what_the_system_says_cannot_steer_the_terminal() -> None:

@@ -76,8 +76,8 @@ def test_a_label_whose_place_is_not_known() -> None:
 
 
 def test_a_rewritten_label_shows_both_names() -> None:
-    assert page([MOVED], Repaired({("a", 0): "new"}), ascii_only=True)[-1] == (
-        "  shop.golden.yaml:12:20: old -> new (re-anchorable; text from run 7)"
+    assert page([MOVED], Repaired({("a", 0): "new"}))[-1] == (
+        "  shop.golden.yaml:12:20: old → new (re-anchorable; text from run 7)"
     )
 
 

@@ -16,9 +16,9 @@ COLUMNS = (
 TEXT = st.text(alphabet=st.sampled_from("abc de fg…✓返金規定한글é\u0301\u200b\u20dd🙂ש-"), max_size=60)
 
 
-@given(st.lists(st.tuples(TEXT, TEXT, TEXT, TEXT), max_size=4), st.integers(30, 90), st.booleans())
-def test_no_line_of_a_table_is_too_wide(rows: list[tuple[str, ...]], width: int, ascii_only: bool) -> None:
-    lines = table(COLUMNS, [[Cell(t) for t in row] for row in rows], width, ascii_only=ascii_only)
+@given(st.lists(st.tuples(TEXT, TEXT, TEXT, TEXT), max_size=4), st.integers(30, 90))
+def test_no_line_of_a_table_is_too_wide(rows: list[tuple[str, ...]], width: int) -> None:
+    lines = table(COLUMNS, [[Cell(t) for t in row] for row in rows], width)
     assert all(text_width(plain(line)) <= width for line in lines)
 
 
@@ -47,13 +47,6 @@ def test_empty_columns_are_left_out() -> None:
     head = plain(table(COLUMNS, [[Cell("recall@5"), Cell("0.8"), Cell(""), Cell("")]], 80)[0])
     assert head.split() == ["metric", "value"]
     assert table(COLUMNS, [], 80) == []
-
-
-def test_ascii_tables_are_ascii() -> None:
-    row = [Cell("recall@5"), Cell("0.800"), Cell("n/a"), Cell("✓ >= 0.8")]
-    text = render(table(COLUMNS, [row], 80, ascii_only=True))
-    assert text.isascii()
-    assert "+ >= 0.8" in text
 
 
 def test_a_text_has_no_styles() -> None:

@@ -46,8 +46,8 @@ def test_header_says_how_many_calls_at_a_time(given: dict[str, Any], said: list[
 
 
 def test_what_an_update_wrote_and_what_not() -> None:
-    refused = {f"case-{i:02}": Refused("raised", f"OSError: no route {i}") for i in range(12)}
-    refused["later"] = Refused("skipped")
+    refused: dict[str, Refused] = dict.fromkeys([f"case-{i:02}" for i in range(12)], "raised")
+    refused["later"] = "skipped"
     done = Accepted(Path("/shop/b.json"), written=True, unchanged=3, refused=refused)
     assert accepted_lines(done, Path("/shop")) == [
         "baseline b.json written: commit it: what it says of metrics changed, 3 unchanged",

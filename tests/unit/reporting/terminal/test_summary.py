@@ -15,7 +15,7 @@ from pytest_auepora.reporting.terminal.failure import failure_text
 from pytest_auepora.reporting.terminal.layout import Line, plain
 from pytest_auepora.reporting.terminal.session import case_word
 from pytest_auepora.reporting.terminal.summary import summary_lines
-from pytest_auepora.reporting.text import text_width
+from pytest_auepora.reporting.text import in_ascii, text_width
 
 from ..builders import METRICS, Case, baseline_of, infos_of, judged, run_of, verdict_of
 
@@ -24,8 +24,8 @@ CASES = [Case(f"case-{i:02}", got=["refunds.md", "x"], thresholds={"token_f1": 0
 THRESHOLDS = {"recall@5": 0.8, "mrr@10": 0.7}
 
 
-def shown(run: Run, verdict: Verdict, width: int = 80, *, ascii_only: bool = False) -> list[str]:
-    return [plain(line) for line in summary_lines(run, verdict, width=width, ascii_only=ascii_only)]
+def shown(run: Run, verdict: Verdict, width: int = 80) -> list[str]:
+    return [plain(line) for line in summary_lines(run, verdict, width=width)]
 
 
 def red() -> tuple[Run, Verdict]:
@@ -220,16 +220,15 @@ def wide() -> tuple[Run, Verdict]:
 
 @pytest.mark.parametrize("width", [40, 60, 80, 160])
 @pytest.mark.parametrize("make", [red, wide])
-@pytest.mark.parametrize("ascii_only", [False, True])
-def test_no_line_is_wider_than_the_terminal(make: object, width: int, ascii_only: bool) -> None:
+def test_no_line_is_wider_than_the_terminal(make: object, width: int) -> None:
     run, verdict = make()  # type: ignore[operator]
-    lines = shown(run, verdict, width, ascii_only=ascii_only)
+    lines = shown(run, verdict, width)
     assert [line for line in lines if text_width(line) > width] == []
 
 
 def test_ascii_is_ascii_but_for_what_users_wrote() -> None:
-    assert "\n".join(shown(*red(), ascii_only=True)).isascii()
-    text = "\n".join(shown(*wide(), ascii_only=True))
+    assert in_ascii("\n".join(shown(*red()))).isascii()
+    text = in_ascii("\n".join(shown(*wide())))
     assert "返金" in text
     assert not set(text) & set("✓✗…─·→")
 

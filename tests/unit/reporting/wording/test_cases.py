@@ -19,7 +19,7 @@ from ..test_diagnosis import CASE, MANY, MUST, at_rank
 def said(now: Case, before: Case | None = None, **options: Any) -> str:
     result, comparison, infos = judged(now, before, **options)
     diagnosis = diagnose(result, comparison, infos)
-    return "" if diagnosis is None else diagnosis_text(diagnosis, result, infos)
+    return diagnosis_text(diagnosis, result, infos)
 
 
 @pytest.mark.parametrize(

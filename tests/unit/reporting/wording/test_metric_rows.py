@@ -3,7 +3,6 @@ from __future__ import annotations
 from pytest_auepora.core.run import Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.text import UNICODE
 from pytest_auepora.reporting.wording.metric_rows import MetricRow, metric_rows
 
 from ..builders import METRICS, Case, accepted_of, baseline_of, run_of, verdict_of
@@ -26,13 +25,13 @@ def test_a_gate_shows_its_own_value_where_errors_count() -> None:
     run = run_of([*CASES[:9], CASES[9].with_(error="E: x")])
     row = by_name(run, verdict_of(run, {"recall@5": 0.95}))["recall@5"]
     assert row.value_text == "1.000"
-    assert row.gate_text(UNICODE) == "✗ 0.900 >= 0.95"
+    assert row.gate_text == "✗ 0.900 >= 0.95"
 
 
 def test_a_value_just_below_its_bound_does_not_read_as_equal() -> None:
     run = run_of([CASES[0].with_(relevant=["x", "refunds.md", "gone"])], ["recall@5"])
     row = by_name(run, verdict_of(run, {"recall@5": 0.667}))["recall@5"]
-    assert (row.value_text, row.gate_text(UNICODE)) == ("0.6667", "✗ >= 0.667")
+    assert (row.value_text, row.gate_text) == ("0.6667", "✗ >= 0.667")
 
 
 def test_metrics_nobody_could_measure_have_no_row() -> None:
@@ -59,7 +58,7 @@ def test_a_metric_of_the_service_has_a_row_only_if_listed() -> None:
 def test_an_unmeasured_metric_with_a_gate_keeps_its_row() -> None:
     run = run_of(CASES)
     row = by_name(run, verdict_of(run, {"assertion_pass": 0.5}))["assertion_pass"]
-    assert (row.value_text, row.n_text, row.gate_text(UNICODE)) == ("n/a", "0/10", "✗ >= 0.5")
+    assert (row.value_text, row.n_text, row.gate_text) == ("n/a", "0/10", "✗ >= 0.5")
 
 
 def test_changes_are_paired_and_signed() -> None:
@@ -114,7 +113,7 @@ def test_further_gates_stand_below_their_metric_rates_last() -> None:
     rows = metric_rows(run, verdict_of(run, thresholds))
     assert [r.name for r in rows] == ["recall@5", "p10(recall@5)", "mrr@10", "token_f1", "p95_latency", "pass_rate"]
     assert rows[4].value_text == "20 ms"
-    assert rows[4].gate_text(UNICODE) == "✓ <= 2 s"
+    assert rows[4].gate_text == "✓ <= 2 s"
 
 
 def test_the_error_rate_shows_only_when_it_matters() -> None:
@@ -122,12 +121,12 @@ def test_the_error_rate_shows_only_when_it_matters() -> None:
     assert "error_rate" not in by_name(run, verdict_of(run))
     assert "error_rate" in by_name(run, verdict_of(run, {"error_rate": 0.1}))
     broken = run_of([CASES[0].with_(error="E: x")])
-    assert by_name(broken, verdict_of(broken))["error_rate"].gate_text(UNICODE) == "✗ <= 0"
+    assert by_name(broken, verdict_of(broken))["error_rate"].gate_text == "✗ <= 0"
 
 
 def test_a_partial_run_is_not_judged() -> None:
     run = run_of(CASES[:2], expected=[c.id for c in CASES])
-    assert by_name(run, verdict_of(run, {"recall@5": 0.8}))["recall@5"].gate_text(UNICODE) == "\u2013 >= 0.8"
+    assert by_name(run, verdict_of(run, {"recall@5": 0.8}))["recall@5"].gate_text == "\u2013 >= 0.8"
 
 
 def test_rows_follow_the_order_of_the_golden_file() -> None:
