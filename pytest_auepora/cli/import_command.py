@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     target = "read PATH, a golden file, and write FORMAT"
     direction.add_argument("--to", dest="target", choices=known, metavar="FORMAT", help=target)
     parser.add_argument("-o", "--output", type=Path, help="what to write; without it, golden YAML is printed")
-    answers = "ragas, deepeval, promptfoo: write the answers that were recorded, for auepora score"
+    answers = "write the answers that PATH has recorded, for auepora score"
     parser.add_argument("--answers", type=Path, metavar="FILE.jsonl", help=answers)
     parser.add_argument("--topics", type=Path, metavar="FILE", help="trec: the file of the queries")
     parser.add_argument("--split", help="beir: which qrels (test)")

@@ -5,7 +5,8 @@ A fenced block with a ``title`` is a file; ``diff`` with a title is an edit of o
     <!-- run: pytest --auepora | exit 1 | contains: fell out | shown -->
 
 ``exit`` is 0 unless said; ``shown``: the ``text`` block that follows is what the command printed, cut at ``[…]``;
-``in the repository``: run there and not in the page's own project; ``needs PACKAGE``: only where that is installed.
+``in the repository``: run there and not in the page's own project; ``in folder/``: in that folder of it; ``needs
+PACKAGE``: only where that is installed.
 ``<!-- project: tutorial.md -->`` starts with the files of another page.
 """
 
@@ -61,6 +62,7 @@ class Command:
     shown: bool = False
     in_repository: bool = False
     needs: str = ""
+    folder: str = ""
 
     @property
     def apart(self) -> bool:
@@ -141,7 +143,7 @@ def _command(line: int, said: str) -> Command:
     environment = {}
     while "=" in words[0]:
         name, _, environment[name] = words.pop(0).partition("=")
-    exit_code, contains, needs, flags = 0, [], "", set()
+    exit_code, contains, needs, folder, flags = 0, [], "", "", set()
     for part in rest:
         if part.startswith("exit "):
             exit_code = int(part.removeprefix("exit "))
@@ -149,12 +151,14 @@ def _command(line: int, said: str) -> Command:
             contains.append(part.removeprefix("contains: "))
         elif part.startswith("needs "):
             needs = part.removeprefix("needs ")
+        elif part.startswith("in ") and part.endswith("/"):
+            folder = part.removeprefix("in ")
         else:
             flags.add(part)
     assert flags <= {"shown", "in the repository"}, f"line {line}: {flags}"
     return Command(
         line, tuple(words), environment, exit_code, tuple(contains),
-        shown="shown" in flags, in_repository="in the repository" in flags, needs=needs,
+        shown="shown" in flags, in_repository="in the repository" in flags, needs=needs, folder=folder,
     )  # fmt: skip
 
 

@@ -15,8 +15,8 @@ from pytest_auepora.cli.main import main
 from pytest_auepora.reporting.formats.markdown_report import MARKER
 
 from ..unit.cli.github_server import serving
+from .bench import Bench
 from .pages import PAGES, Command, File, read
-from .test_examples import Bench
 
 PAGE = PAGES / "how-to" / "ci.md"
 

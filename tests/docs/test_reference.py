@@ -15,6 +15,7 @@ from pytest_auepora.core.run import CaseResult
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.io.golden.fields import golden_schema
 from pytest_auepora.metrics.registry import Registry
+from pytest_auepora.regression.checks import ASSERTIONS
 from pytest_auepora.reporting.formats.registry import FORMATS
 from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.sentences import CaseSentences, Sentences
@@ -111,6 +112,12 @@ def test_every_option_setting_command_and_hook_is_listed(pages: Any) -> None:
     assert "| `--rag RAG` | what your system is (default: function): function, async, http," in commands
     hooks = import_module("pytest_auepora.hookspecs")
     assert [h for h in vars(hooks) if h.startswith("pytest_auepora_") and f"### `{h}(" not in text] == []
+
+
+def test_every_assertion_is_on_the_page_of_what_fails() -> None:
+    text = (PAGES / "what-fails.md").read_text(encoding="utf-8")
+    (row,) = [line for line in text.splitlines() if line.startswith("| An assertion does not hold: ")]
+    assert set(re.findall(r"`(\w+)`", row.split(" | ")[0])) == ASSERTIONS.keys()
 
 
 @pytest.mark.parametrize("kind", FORMATS)

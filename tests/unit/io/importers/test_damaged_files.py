@@ -14,7 +14,7 @@ import yaml
 
 from pytest_auepora.errors import AueporaError, GoldenFileError
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.io.importers import import_cases
+from pytest_auepora.io.importers import FORMATS, import_cases
 from pytest_auepora.io.importers.golden import golden_text
 
 from ....mutations import damaged, read_all, spoilt, tries
@@ -102,6 +102,11 @@ FILES: dict[str, tuple[str, str, Literal["text", "json", "lines", "yaml"]]] = {
                  "a\tWhy?\tSo.\t['x' 'y']\nb\tHow?\t\t\n", "text"),
     "trec": ("qrels.txt", "301 0 FBIS-1 1\n301 0 FBIS-2 0\n# a note\n302 0 FT-1 2\n", "text"),
 }  # fmt: skip
+
+
+def test_every_format_is_damaged() -> None:
+    apart = {"beir", "parquet"}  # a folder, and what is no text
+    assert {name.split()[0] for name in FILES} | apart == FORMATS.keys(), "a new format: give it a file here"
 
 
 @tries(60, 1_000)
