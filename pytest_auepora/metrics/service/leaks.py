@@ -21,15 +21,16 @@ class Forbidden(Configured):
     source = "permission-aware retrieval: what the one who asks may not see is not returned"
     oracle = "by hand"
 
-    def leaked(self, sample: EvaluationSample, outputs: SystemOutputs, k: int | None = None) -> list[str] | None:
-        """Return the chunks of the top *k* (all for None) that are forbidden, with their labels; None without labels.
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        return None if forbidden_labels(sample) else NotApplicable("no forbidden_docs")
+
+    def leaked(self, sample: EvaluationSample, outputs: SystemOutputs, k: int | None = None) -> list[str]:
+        """Return the chunks of the top *k* (all for None) that are forbidden, with their labels.
 
         Raises:
             MetricError: it cannot be told of a chunk whether it is.
         """
         labels = forbidden_labels(sample)
-        if not labels:
-            return None
         matcher = LabelMatcher(labels)
         found = []
         for hit in outputs.retrieved[:k]:
@@ -46,10 +47,9 @@ class NoLeak(Forbidden):
     stem = "no_leak"
     formula = "[no returned chunk is one of forbidden_docs, or of one]"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Details: ``leaked``, the chunks in rank order.  N/a without forbidden documents."""
-        if (leaked := self.leaked(sample, outputs)) is None:
-            return NotApplicable("no forbidden_docs")
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        """Details: ``leaked``, the chunks in rank order."""
+        leaked = self.leaked(sample, outputs)
         return Measurement(float(not leaked), details=nonempty(leaked=leaked))
 
 
@@ -63,8 +63,7 @@ class LeakRateAtK(Forbidden):
     direction = "lower"
     formula = "cases with one of forbidden_docs in the top k / cases with forbidden_docs"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """1 or 0.  Details: ``leaked``, the chunks in rank order.  N/a without forbidden documents."""
-        if (leaked := self.leaked(sample, outputs, self.k)) is None:
-            return NotApplicable("no forbidden_docs")
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        """1 or 0.  Details: ``leaked``, the chunks in rank order."""
+        leaked = self.leaked(sample, outputs, self.k)
         return Measurement(float(bool(leaked)), details=nonempty(leaked=leaked))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.metrics_base import Measurement
+from pytest_auepora.core.scoring import failed_scores
 from pytest_auepora.core.types import Document, SystemOutputs
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.registry import Registry
@@ -59,6 +60,8 @@ def test_cases_that_forbid_nothing_do_not_count() -> None:
     for name in ("no_leak", "leak_rate@5"):
         assert reason(metric(name), case(), returned(SECRET)) == "no forbidden_docs"
         assert reason(metric(name), case(forbidden_docs=[]), returned(SECRET)) == "no forbidden_docs"
+        assert failed_scores([metric(name)], case(), "timeout")[name].state == "n/a"
+        assert failed_scores([metric(name)], case(forbidden_docs=["x"]), "timeout")[name].state == "error"
 
 
 def test_a_chunk_that_cannot_be_compared_is_an_error() -> None:
