@@ -122,7 +122,7 @@ def configure_checking(config: pytest.Config) -> None:
 
 
 def _register_controller(session: AueporaSession, collecting: Collecting, unread: str) -> None:
-    from .controller import RunController
+    from .judging.controller import RunController
     from .results.terminal import CaseWords, ShortFailures, Terminal
 
     config, options = session.config, session.options

@@ -32,7 +32,7 @@ from ..session import AueporaSession
 if TYPE_CHECKING:
     from ...reporting.report import Report, Trend
     from ..case_reports import CaseReport
-    from ..controller import RunController
+    from ..judging.controller import RunController
     from .history_recorder import Recorder
 
 _SOURCES = (".py", ".pyi", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".jsonl", ".ipynb", ".lock")

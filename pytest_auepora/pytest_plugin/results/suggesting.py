@@ -19,7 +19,8 @@ from ...regression.suggest import Suggestion, learn
 from ...regression.thresholds import Gate
 from ...reporting.terminal.session import noise_table, suggestion_notes
 from ...reporting.text import harmless
-from ..controller import JudgedRun, RunController
+from ..judging.controller import RunController
+from ..judging.judged_run import JudgedRun
 from ..output import encodable, terminal_width, write_lines
 
 PRINTED = "-"

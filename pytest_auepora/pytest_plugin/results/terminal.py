@@ -16,7 +16,7 @@ from ...reporting.terminal.layout import Cell, Line
 from ...reporting.terminal.session import accepted_lines, accepted_worse, case_word, header_lines
 from ...reporting.text import ARROW, harmless, printable
 from ..case_reports import unpack
-from ..controller import RunController
+from ..judging.controller import RunController
 from ..options import words_of
 from ..output import encodable, in_ci, terminal_width, wrapped, write_lines
 from ..session import AueporaSession

@@ -126,36 +126,3 @@ def test_a_partial_update_of_a_steady_suite_asks_twice(project: Example) -> None
     says(project, "good")
     assert project.run("--auepora-update", "-k", "c01 or c02").ret == 0
     assert len(calls(project)) == 2 * 2
-
-
-def test_a_preview_writes_nothing(project: Example) -> None:
-    says(vary(project), "good")
-    result = project.run("--auepora-update=preview")
-    assert (result.ret, len(calls(project))) == (0, 2 * N_CASES)
-    assert not project.baseline.exists()
-    assert "would be written: 12 added" in " ".join(str(result.stdout).split())
-    project.run("--auepora-update")
-    before = project.baseline.read_bytes()
-    says(project, "bad")
-    result = project.run("--auepora-update=preview")
-    assert "would be written: 12 changed" in " ".join(str(result.stdout).split())
-    assert project.baseline.read_bytes() == before
-
-
-def test_a_preview_of_an_anchor_writes_none(project: Example) -> None:
-    says(vary(project), "good")
-    project.run("--auepora-update")
-    assert project.run("--auepora-update=anchor,preview").ret == 0
-    assert [path.name for path in project.baseline.parent.iterdir()] == ["shop.json"]
-
-
-def test_only_anew_rewrites_what_chance_changed(project: Example) -> None:
-    says(vary(project), f"turn {ACCEPTED}")
-    project.run("--auepora-update")
-    before = project.baseline.read_bytes()
-    says(project, "turn good good bad good good")
-    assert project.run("--auepora-update").ret == 0
-    assert project.baseline.read_bytes() == before
-    says(project, "turn good good bad good good")
-    assert project.run("--auepora-update=anew").ret == 0
-    assert project.baseline.read_bytes() != before

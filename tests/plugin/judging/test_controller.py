@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Example, gates
+from ..conftest import Example, gates
 
 
 @pytest.mark.parametrize(

@@ -142,10 +142,3 @@ def test_no_case_may_be_called_suite(project: Example) -> None:
     result = project.run()
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert re.search(r"shop.golden.yaml:\d+:9: id 'suite' is the name of the test that judges", str(result.stdout))
-
-
-def test_a_baseline_that_cannot_be_written_fails_the_run(project: Example) -> None:
-    project.baseline.parent.write_text("no folder")
-    result = project.run("--auepora-update")
-    assert result.ret == 1
-    assert gates(result)[-1] == "baseline"

@@ -1,0 +1,46 @@
+"""What is accepted of a run, and what keeps it from that."""
+
+from __future__ import annotations
+
+from ..conftest import Example, gates
+from ..suite.varying import ACCEPTED, N_CASES, calls, says, vary
+
+
+def test_a_preview_writes_nothing(project: Example) -> None:
+    says(vary(project), "good")
+    result = project.run("--auepora-update=preview")
+    assert (result.ret, len(calls(project))) == (0, 2 * N_CASES)
+    assert not project.baseline.exists()
+    assert "would be written: 12 added" in " ".join(str(result.stdout).split())
+    project.run("--auepora-update")
+    before = project.baseline.read_bytes()
+    says(project, "bad")
+    result = project.run("--auepora-update=preview")
+    assert "would be written: 12 changed" in " ".join(str(result.stdout).split())
+    assert project.baseline.read_bytes() == before
+
+
+def test_a_preview_of_an_anchor_writes_none(project: Example) -> None:
+    says(vary(project), "good")
+    project.run("--auepora-update")
+    assert project.run("--auepora-update=anchor,preview").ret == 0
+    assert [path.name for path in project.baseline.parent.iterdir()] == ["shop.json"]
+
+
+def test_only_anew_rewrites_what_chance_changed(project: Example) -> None:
+    says(vary(project), f"turn {ACCEPTED}")
+    project.run("--auepora-update")
+    before = project.baseline.read_bytes()
+    says(project, "turn good good bad good good")
+    assert project.run("--auepora-update").ret == 0
+    assert project.baseline.read_bytes() == before
+    says(project, "turn good good bad good good")
+    assert project.run("--auepora-update=anew").ret == 0
+    assert project.baseline.read_bytes() != before
+
+
+def test_a_baseline_that_cannot_be_written_fails_the_run(project: Example) -> None:
+    project.baseline.parent.write_text("no folder")
+    result = project.run("--auepora-update")
+    assert result.ret == 1
+    assert gates(result)[-1] == "baseline"
