@@ -14,15 +14,16 @@ import pytest
 from ..base.files import remove_leftovers, shown_path
 from ..base.git import commit_of
 from ..calls.budget import CallBudget
-from ..errors import AueporaError, BaselineError, GoldenFileError, HistoryError
+from ..errors import BaselineError, GoldenFileError
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..io.golden.names import disk_name
 from ..regression.baseline import Baseline
-from ..regression.baseline_file import Anchor, baseline_path, load_anchor, read_baseline
+from ..regression.baseline_file import Anchor, baseline_path, load_anchor
 from ..regression.guards.case_trial import Confirmed
-from ..regression.outcomes import Advisory, BaselineNote, Note
+from ..regression.outcomes import Advisory, BaselineNote
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
+from .accepted_answers import AcceptedAnswers
 from .compat import is_worker, parameters_of, positional_fixtures, process_count, variant_of
 from .keys import CASE, CASE_PARAMETER, SUFFIXES
 from .labels import SuiteLabels, read_old_recalls
@@ -33,12 +34,10 @@ if TYPE_CHECKING:
     from ..cause.why import Question
     from ..core.metrics_base import Metric
     from ..core.run import MetricInfo, Run
-    from ..evaluation.answer_codec import RecordedOutputs
     from ..evaluation.case_flow import CaseFlow
     from ..evaluation.case_result import Ended
     from ..evaluation.project_hooks import ProjectHooks
     from ..evaluation.update import UpdatePlan
-    from ..history.accepted import AcceptedTexts
     from ..labels.corpus import Recall
     from .lookahead import Callers, JudgeLookahead, Queue
     from .options import Options
@@ -280,6 +279,11 @@ class SessionSuite:
         return suite_metrics(self.golden, self.session.project.registry)
 
     @cached_property
+    def reads_accepted(self) -> bool:
+        """Whether a metric compares answers with the accepted ones."""
+        return any(metric.against_accepted for metric in self.metrics.values())
+
+    @cached_property
     def judge_metrics(self) -> list[Metric]:
         """The metrics that judges score; for most suites there are none."""
         return [metric for metric in self.metrics.values() if metric.judged]
@@ -319,16 +323,6 @@ class SessionSuite:
     def repeats(self) -> int:
         """How often each case is asked."""
         return self.session.options.repeats(self.golden.repeat)
-
-    @cached_property
-    def accepted_folder(self) -> Path | None:
-        """The folder of the history, where accepted answers are kept; None where none are, and no metric needs them."""
-        from ..history.settings import journal_folder
-
-        place, keeps_any = self.session.options.history_place, self.session.options.keep.answers != 0
-        if place is None or not (keeps_any or any(metric.against_accepted for metric in self.metrics.values())):
-            return None
-        return journal_folder(place, self.session.config.rootpath)
 
 
 @dataclass(eq=False, repr=False)
@@ -388,7 +382,7 @@ class SuiteVariant:
             accepting=session.options.accepting, xfail=not session.config.getoption("runxfail", False),
             convert=session.project.convert, relabel=suite.labels.relabel, id_check_for=suite.labels.id_check_for,
             redact=session.project.redact, record_cap=session.record_cap, ended_by=ended_by,
-            baseline_answers=self._accepted_answers(), progress=session.progress, cases=suite.golden.cases,
+            baseline_answers=self._baseline_answers(), progress=session.progress, cases=suite.golden.cases,
             confirmed=Confirmed(len(suite.golden.cases)),
         )  # fmt: skip
 
@@ -415,50 +409,17 @@ class SuiteVariant:
             can_return=can_return, only_new=options.intents == {"new"},
         )  # fmt: skip
 
-    @property
-    def accepted_texts(self) -> AcceptedTexts | None:
-        """The accepted answers: beside the baseline, else beside the history; None where nobody keeps any.
+    @cached_property
+    def accepted(self) -> AcceptedAnswers:
+        """The accepted answers: kept beside the baseline, or beside the history."""
+        suite, options = self.suite, self.suite.session.options
+        keeps_any = options.keep.answers != 0 or suite.reads_accepted
+        place = options.history_place if keeps_any else None
+        root = suite.session.config.rootpath
+        return AcceptedAnswers(self.baseline_path, suite.path, place, root, beside_baseline=options.keeps_texts)
 
-        Raises:
-            HistoryError: they cannot be read.
-        """
-        from ..history.accepted import AcceptedTexts, accepted_path, kept_beside_history
-
-        path, folder = accepted_path(self.baseline_path), self.suite.accepted_folder
-        if self.suite.session.options.keeps_texts or path.exists():
-            return AcceptedTexts(path)
-        if folder is None:
-            return None
-        return AcceptedTexts(kept_beside_history(folder, self.suite.path, self.baseline_path))
-
-    def _accepted_answers(self) -> Mapping[tuple[str, str], str]:
-        if not any(metric.against_accepted for metric in self.suite.metrics.values()):
-            return {}
-        try:
-            texts = self.accepted_texts
-        except HistoryError:  # an update says so
-            return {}
-        return {(case_id, kept.hash): kept.answer or "" for case_id, kept in texts.items()} if texts is not None else {}
-
-    def keep_answers(self, run: Run, changed: Collection[str], full: Mapping[str, RecordedOutputs]) -> list[Note]:
-        """Keep the answers of *run* that were accepted, *full* ones if they are to be kept so; say why if not.
-
-        Those to *changed* cases, whose blocks of the baseline are new, and those that are not kept yet.
-        """
-        try:
-            if (texts := self.accepted_texts) is None:
-                return []
-            accepted = read_baseline(self.baseline_path)
-            cases = accepted.cases if accepted is not None else {}
-            texts.save({
-                i: (case, full.get(i))
-                for i, case in run.cases.items()
-                if case.state in ("passed", "failed") and i in cases
-                and (i in changed or not texts.is_of(i, cases[i]) or texts[i].hash != case.content_hash)
-            }, cases)  # fmt: skip
-        except AueporaError as exc:
-            return [Note("accepted answers not kept", detail=str(exc))]
-        return []
+    def _baseline_answers(self) -> Mapping[tuple[str, str], str]:
+        return self.accepted.by_case() if self.suite.reads_accepted else {}
 
 
 def ended_by(error: BaseException) -> Ended | None:

@@ -153,7 +153,7 @@ class RunController:
         if (judged := self._judged.get(key)) is None or judged.accepting:
             return None
         try:
-            accepted = variant.accepted_texts
+            accepted = variant.accepted.texts()
         except HistoryError as exc:
             judged.verdict.notes.append(Note("history not read", detail=str(exc)))
             accepted = None

@@ -62,7 +62,7 @@ class JudgedRun:
             notes.append(Note("falls add up", (name,), data=data))
         if accepted.written and self.verdict.baseline_note.state == "unreadable":
             self.verdict.baseline_note = BaselineNote("replaced", self.verdict.baseline_note.place)
-        notes += self.variant.keep_answers(run, {*accepted.added, *accepted.changed}, full)
+        notes += self.variant.accepted.keep(run, {*accepted.added, *accepted.changed}, full)
 
     def write_anchor(self, *, complete: bool) -> None:
         """Make the run the anchor, where it is *complete* and has all cases."""
