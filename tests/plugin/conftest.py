@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import dedent
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pytest_auepora.base import plugins
 from pytest_auepora.base.json import encode_finite
 from pytest_auepora.core.case_texts import StoredTexts
 from pytest_auepora.history.codec import CaseJson
 from pytest_auepora.history.journal import Journal
+from pytest_auepora.pytest_plugin import entry
 
 from .listening import Listener, gates
 from .rechunked import accepted_under_old_chunks
@@ -45,7 +48,7 @@ for _room in ("history", "labels", "metrics", "regression", "evaluation", "repor
     for _found in pkgutil.walk_packages(_package.__path__, f"pytest_auepora.{_room}."):
         importlib.import_module(_found.name)
 
-ENTRY = "pytest_auepora.pytest_plugin.entry"
+ENTRY = entry.__name__
 
 RAG = """
 DOCS = {
@@ -147,6 +150,7 @@ def alone() -> Iterator[None]:
     """Let a pytest load no plugin but those named, and be nobody's worker, even if these tests are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+        patch.setattr(plugins, "metadata", SimpleNamespace(entry_points=lambda group: ()))
         patch.delenv("PYTEST_XDIST_WORKER", raising=False)
         yield
 
@@ -209,13 +213,16 @@ class Example:
     def run(self, *args: str, auepora: bool = True, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
         """Run pytest in this process with no plugin but ours and *plugins*: finding others is slow."""
         with alone():
-            loaded = [part for name in (ENTRY, *plugins) for part in ("-p", name)]
+            ours = (ENTRY,) if any("xdist" in name for name in (*plugins, *args)) else ()  # workers load what is named
+            loaded = [part for name in (*ours, *plugins) for part in ("-p", name)]
             first = ["--auepora"] if auepora else []
             # the pytest that runs these tests has imported the entry module already
             quiet = ("-W", "ignore:Module already imported")
             arguments = *quiet, *loaded, *first, "-p", "no:cacheprovider", *args
             listener = Listener()
-            return listener.heard(self.pytester.runpytest_inprocess(*arguments, plugins=[listener]))
+            return listener.heard(
+                self.pytester.runpytest_inprocess(*arguments, plugins=[listener] if ours else [entry, listener])
+            )
 
     def run_apart(self, *args: str, timeout: float = 120) -> pytest.RunResult:
         """Do the same in a process of its own, with its cache, and pytest-xdist where that is asked for."""

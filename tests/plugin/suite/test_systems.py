@@ -39,12 +39,14 @@ def test_an_async_fixture_is_made_for_cases_alone(project: Example, plugin: str,
     pytest.importorskip(plugin.partition(".")[0])
     decorator = "pytest_asyncio.fixture" if "asyncio" in plugin else "pytest.fixture"
     project.system(ASYNC, scope=scope, decorator=decorator)
+    own: tuple[str, ...] = ()
     if "asyncio" in plugin:
         project.edit("import pathlib", "import pathlib, pytest_asyncio", "conftest.py")
+        own = ("-o", "asyncio_default_fixture_loop_scope=function")
     else:
         project.conftest("@pytest.fixture(scope='session')\ndef anyio_backend():\n    return 'asyncio'\n")
         project.edit("async def rag():", "async def rag(anyio_backend):", "conftest.py")
-    result = project.run("-W", "default", plugins=(plugin,))
+    result = project.run("-W", "default", *own, plugins=(plugin,))
     result.assert_outcomes(passed=6)
     assert len(project.read("made.txt").splitlines()) == (5 if scope == "function" else 1)
 
