@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.core.scoring import Score
+from pytest_auepora.regression.cause import CaseCause, Cause, Effect, LeftOut, MetricCause
+from pytest_auepora.regression.statistics.intervals import Difference
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.report import EarlierRun, Trend
 
 from ..unit.reporting.builders import Case, baseline_of, run_of, system, verdict_of
-from ..unit.reporting.page.pages import CASES, red
+from ..unit.reporting.page.pages import BAD_ID, CASES, red
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -32,6 +34,19 @@ def small() -> Made:
     )
     past = Trend((EarlierRun("r1", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25}),), run_of(CASES))
     return [run], [verdict], {(run.path, run.variant): past}
+
+
+def explained() -> Made:
+    """A run that is worse by both parts, most by its generator."""
+    run, verdict = red()
+    effect = Effect(0.9, 0.47, 0.54)
+    found = CaseCause("generator", "token_f1", {"token_f1": effect}, calls=5, answer="Within 30 days of purchase.")
+    parts = (Difference(value, value - 0.09, value + 0.09, 12, 12, 12, 0.05) for value in (-0.36, -0.07))
+    metric = MetricCause(12, effect, *parts)
+    cases = {"wrong-answer": found, BAD_ID: CaseCause("retrieval", fell=("recall@5",))}
+    left_out: dict[str, LeftOut] = {"steady": "without texts"}
+    verdict.cause = Cause("both", "token_f1", cases, {"token_f1": metric}, {"recall@5": -0.25}, 8, left_out)
+    return [run], [verdict], {}
 
 
 def large() -> Made:

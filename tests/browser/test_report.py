@@ -8,7 +8,7 @@ import pytest
 
 from ..unit.reporting.builders import Case, baseline_of, run_of, verdict_of
 from ..unit.reporting.page.pages import BAD_ID
-from .reports import READY, axe_findings, evil, ids, long, opened, several, small, talk
+from .reports import READY, axe_findings, evil, explained, ids, long, opened, several, small, talk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -35,6 +35,28 @@ def test_outcome_cause_and_worst_cases_are_on_the_first_screen(page: Page) -> No
     box = page.locator(".worst li").nth(1).bounding_box()
     assert box is not None
     assert box["y"] < 900
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_why_shows_both_effects_with_their_intervals(show: Show, written: Write, width: int) -> None:
+    page = show(written("explained", explained), width)
+    cause = page.locator(".cause")
+    assert cause.locator("strong").inner_text().startswith("why: both retrieval and the generator (2 cases, 8 calls")
+    labels = cause.locator("tbody td").evaluate_all("cells => cells.map((cell) => cell.dataset.label)")
+    assert labels == ["Change", "by generator", "by retrieval"]
+    assert cause.locator("thead").is_visible() == (width == 1280), "on a small screen each cell has its label beside it"
+    heights = cause.locator("caption, tbody th, tbody td").evaluate_all(
+        "cells => cells.map((cell) => cell.offsetHeight)"
+    )
+    assert max(heights) < 60, "no word is broken into letters"
+    assert cause.locator("tbody tr").inner_text().split() == [
+        "token_f1", "-0.430", "-0.360", "[-0.450,", "-0.270]", "-0.070", "[-0.160,", "+0.020]",
+    ]  # fmt: skip
+    assert "95 % intervals" in cause.locator("caption").inner_text()
+    assert "recall@5 is worse by 0.250" in cause.inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator(".worst a", has_text="wrong-answer").click()
+    assert "with the accepted documents 0.540" in page.locator(".cause").inner_text()
 
 
 def test_the_way_from_the_worst_case_and_back(page: Page) -> None:

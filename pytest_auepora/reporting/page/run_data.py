@@ -17,7 +17,7 @@ from ..report import EarlierRun, Trend
 from ..side_by_side import SideBySide
 from ..tally import FAILING, ORDER, cases_of
 from ..text import Code, Parts
-from ..wording.cause import cause_lines
+from ..wording.cause import cause_lines, effects_in_words
 from ..wording.changes import provenance_lines
 from ..wording.gates import brief_text, gate_groups, gate_title, owner_and_cost, part_text, reason_text
 from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
@@ -71,7 +71,8 @@ def run_data(
         "compared": verdict.comparison is not None,
         "baseline": safe_text(baseline_text(verdict.baseline_note)),
         "changed": [safe_text(line) for line in lines],
-        "cause": [safe_text(line) for line in cause_lines(verdict.cause, run)],
+        "cause": [safe_text(line) for line in cause_lines(verdict.cause, run, effects=False)],
+        "effects": effects_in_words(verdict.cause, run),
         "steps": [_step(parts) for parts in next_steps(run, verdict, html="")] if steps else [],
         "worst": rows.of(worst),
         "worstDetails": details(worst),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from ...base.grouping import grouped
 from ...base.pages import reference
@@ -32,13 +33,17 @@ _MOST_METRICS = 3
 _MOST_CASES = 5
 
 
-def cause_lines(cause: Cause | None, run: Run) -> list[str]:
-    """Return what a run got worse by: the culprit, the effects, the cases of each, and what was not asked."""
+def cause_lines(cause: Cause | None, run: Run, *, effects: bool = True) -> list[str]:
+    """Return what a run got worse by: the culprit, the effects, the cases of each, and what was not asked.
+
+    Without *effects* those of metrics of the answer are left out, for who shows `effects_in_words`.
+    """
     if cause is None:
         return []
     if cause.refusal:
         return _refusal_lines(cause)
-    lines = [_culprit_line(cause), *_effect_lines(cause, run)]
+    told = _fallen(cause) + ([_effect_text(effect) for effect in effects_in_words(cause, run)] if effects else [])
+    lines = [_culprit_line(cause), *(["; ".join(told)] if told else [])]
     by_culprit = grouped((case.culprit, case_id) for case_id, case in cause.cases.items())
     parts = [f"{_OF_CASE[word]} {len(by_culprit[word])} ({listed(by_culprit[word], _MOST_CASES)})"
              for word in _OF_CASE if word in by_culprit]  # fmt: skip
@@ -67,36 +72,59 @@ def _culprit_line(cause: Cause) -> str:
     return f"why: {CULPRITS[cause.culprit or 'neither']} ({how})"
 
 
-def _effect_lines(cause: Cause, run: Run) -> Iterator[str]:
-    """Yield ``recall@5 is worse by 0.25; of the -0.43 in token_f1, generator -0.36 [-0.45, -0.27], retrieval …``."""
-    fell = [f"{name} is worse by {score(abs(gain))}" for name, gain in cause.retrieval.items()]
+class PartOfChange(NamedTuple):
+    """What one part of a system adds to a change, in words; ``interval`` is empty where nothing differs."""
+
+    part: str
+    value: str
+    interval: str
+
+
+class EffectWords(NamedTuple):
+    """The change of one metric over the cases that were asked, and its parts."""
+
+    name: str
+    change: str
+    parts: Sequence[PartOfChange]
+
+
+def effects_in_words(cause: Cause | None, run: Run) -> list[EffectWords]:
+    """Return what changed in the metrics of the answer that lost, the one that lost most first."""
+    if cause is None:
+        return []
     names = [cause.metric] if cause.metric in cause.metrics else []
     names += [name for name in cause.metrics if name not in names and _lost(cause.metrics[name])]
-    texts = [_effect_text(name, cause.metrics[name], run) for name in names[:_MOST_METRICS]]
-    if fell or texts:
-        yield "; ".join([*fell[:_MOST_METRICS], *texts])
+    return [_effect_words(name, cause.metrics[name], run.metrics.get(name)) for name in names[:_MOST_METRICS]]
+
+
+def _effect_words(name: str, one: MetricCause, info: MetricInfo | None) -> EffectWords:
+    differences = (("generator", one.generator), ("retrieval", one.retrieval))
+    parts = [
+        PartOfChange(part, metric_change(difference.value or 0.0, info), _interval(difference, info))
+        for part, difference in differences
+    ]
+    return EffectWords(name, metric_change(one.effect.now - one.effect.accepted, info), parts)
+
+
+def _fallen(cause: Cause) -> list[str]:
+    return [f"{name} is worse by {score(abs(gain))}" for name, gain in cause.retrieval.items()][:_MOST_METRICS]
 
 
 def _lost(one: MetricCause) -> bool:
     return abs(one.effect.now - one.effect.accepted) > 0.005
 
 
-def _effect_text(name: str, one: MetricCause, run: Run) -> str:
-    info, change = run.metrics.get(name), one.effect.now - one.effect.accepted
-    parts = (
-        f"{part} {_with_interval(difference, info)}"
-        for part, difference in (("generator", one.generator), ("retrieval", one.retrieval))
-    )
-    return f"of the {metric_change(change, info)} in {name}, {', '.join(parts)}"
+def _effect_text(effect: EffectWords) -> str:
+    parts = (" ".join(filter(None, part)) for part in effect.parts)
+    return f"of the {effect.change} in {effect.name}, {', '.join(parts)}"
 
 
-def _with_interval(difference: Difference, info: MetricInfo | None) -> str:
-    """Return ``-0.360 [-0.450, -0.270]``; the bare number where nothing differs between cases."""
-    value = metric_change(difference.value or 0.0, info)
+def _interval(difference: Difference, info: MetricInfo | None) -> str:
+    """Return ``[-0.450, -0.270]``; nothing where nothing differs between cases."""
     low, high = difference.low, difference.high
     if low is None or high is None or high - low < 0.0005:
-        return value
-    return f"{value} [{metric_change(low, info)}, {metric_change(high, info)}]"
+        return ""
+    return f"[{metric_change(low, info)}, {metric_change(high, info)}]"
 
 
 def _left_out_lines(cause: Cause) -> list[str]:

@@ -46,9 +46,10 @@ def run(golden: Path, system: Sampling) -> Evaluation:
 
 @pytest.mark.slow
 def test_verdicts_are_those_of_full_runs(tmp_path: Path) -> None:
-    """In at least 99 of 100 changes that lose nothing or much, in few cases or in many, both are red or both are not.
+    """In at least 99 of 100 changes that lose nothing or much, both are red or both are not.
 
-    Where a loss is as large as the noise of those that did not change, their draws decide the full run alone.
+    Where a loss is as large as the noise of those that did not change, their draws decide the full run alone: without
+    them the loss is seen at least as often.
     """
     cases = [{"id": f"c{i}", "query": f"q {i}", "reference_answer": REFERENCE} for i in range(CASES)]
     paths = {}
@@ -58,14 +59,17 @@ def test_verdicts_are_those_of_full_runs(tmp_path: Path) -> None:
         raw: dict[str, Any] = {"suite": "s", "metrics": ["token_f1"], "regression": reuse, "cases": cases}
         path.write_text(json.dumps(raw), encoding="utf-8")
         accept_system(path, Sampling("accepted"), times=5, provenance=PROVENANCE)
-    rng, equal, reused = Random(7), 0, 0
+    rng, reused = Random(7), 0
+    red: dict[bool, list[tuple[bool, bool]]] = {True: [], False: []}
     for change in range(CHANGES):
-        lost = frozenset(f"q {i}" for i in rng.sample(range(CASES), rng.choice([0, 3, 12, 30, 48])))
-        loss = rng.choice([0.0, 0.7])
+        is_clear = change % 5 > 0
+        lost = frozenset(f"q {i}" for i in rng.sample(range(CASES), rng.choice([0, 12, 30, 48] if is_clear else [12])))
+        loss = rng.choice([0.0, 0.7]) if is_clear else 0.2
         full, short = (run(paths[reuse], Sampling(f"{change}", lost, loss)) for reuse in (False, True))
         assert {i for i, case in short.run.cases.items() if case.reused} == {f"c{q[2:]}" for q in
                 {f"q {i}" for i in range(CASES)} - lost}  # fmt: skip
         reused += sum(case.reused for case in short.run.cases.values())
-        equal += (full.verdict.outcome == "failed") == (short.verdict.outcome == "failed")
+        red[is_clear].append((full.verdict.outcome == "failed", short.verdict.outcome == "failed"))
     assert reused > CHANGES * CASES / 3
-    assert equal >= 99
+    assert sum(one != other for one, other in red[True]) <= CHANGES / 100
+    assert sum(short for _, short in red[False]) > sum(full for full, _ in red[False])

@@ -46,8 +46,23 @@ const verdictOf = (data) => make("section", { class: `verdict is-${data.outcome.
     ].filter(Boolean).join(" · ")),
     data.run && data.run.note ? make("p", { class: "beside", dir: "auto" }, data.run.note) : null,
     data.changed.length ? make("p", { class: "changed" }, make("strong", null, "Changed: "), data.changed.join("; ")) : null,
-    data.cause.length ? make("div", { class: "cause" }, data.cause.map((line, i) => make("p", null, i ? line : make("strong", null, line)))) : null,
+    causeOf(data),
     data.steps.map((step) => make("p", { class: "step" }, "→ ", step.map(([text, isCode]) => (isCode ? make("code", null, text) : text))))));
+
+/* Which part of the system a run got worse by: of each metric the change, and what generator and retrieval add to it. */
+const causeOf = (data) => {
+  const [first, ...lines] = data.cause;
+  if (!first) return null;
+  const hasInterval = data.effects.some(([, , parts]) => parts.some(([, , interval]) => interval));
+  return make("div", { class: "cause" }, make("p", null, make("strong", null, first)),
+    data.effects.length ? make("table", { class: "effects" },
+      make("caption", { class: "hint" }, `Mean change in the cases that were asked${hasInterval ? ", with 95 % intervals" : ""}`),
+      make("thead", null, make("tr", null, make("th", { scope: "col" }, "Metric"), make("th", { scope: "col" }, "Change"),
+        data.effects[0][2].map(([part]) => make("th", { scope: "col" }, `by ${part}`)))),
+      make("tbody", null, data.effects.map(([name, change, parts]) => make("tr", null, make("th", { scope: "row" }, name), make("td", { "data-label": "Change" }, change),
+        parts.map(([part, value, interval]) => make("td", { "data-label": `by ${part}` }, value, interval ? [" ", make("span", { class: "interval" }, interval)] : null)))))) : null,
+    lines.map((line) => make("p", { dir: "auto" }, line)));
+};
 
 /* The cases to look at first: why, what was asked, the answer before and now, the scores. */
 const worstCard = (data, rows, details) => {

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.run import Run
-from pytest_auepora.regression.cause import CaseCause, Cause, Effect
+from pytest_auepora.regression.cause import CaseCause, Cause, Effect, MetricCause
+from pytest_auepora.regression.statistics.intervals import Difference
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.formats.markdown_report import markdown_report
 from pytest_auepora.reporting.page.case_data import case_details
@@ -119,7 +120,13 @@ def test_the_cause_is_told_of_the_run_and_of_its_cases() -> None:
     assert told(run, verdict)["cause"] == []
     effect = Effect(1.0, 0.0, 0.0)
     found = CaseCause("generator", "token_f1", {"token_f1": effect}, calls=1, answer="<b>no</b>")
-    verdict.cause = Cause("generator", "token_f1", {"wrong-answer": found}, calls=1)
+    part, none = Difference(-1.0, -1.0, -0.5, 3, 3, 3, 0.05), Difference(0.0, 0.0, 0.0, 3, 3, 0, 0.05)
+    metric = MetricCause(3, effect, part, none)
+    verdict.cause = Cause("generator", "token_f1", {"wrong-answer": found}, {"token_f1": metric}, calls=1)
+    assert told(run, verdict)["effects"] == [
+        ("token_f1", "-1.000", [("generator", "-1.000", "[-1.000, -0.500]"), ("retrieval", "0.000", "")])
+    ]
+    assert len(told(run, verdict)["cause"]) == 1, "what is in the table is not told twice"
     assert told(run, verdict)["cause"][0] == "why: the generator (1 case, 1 call with the accepted documents)"
     said, answer = case_details(run.cases["wrong-answer"], run, verdict)["cause"]
     assert (said.partition(":")[0], answer) == ("generator", "<b>no</b>")
