@@ -42,7 +42,7 @@ def test_an_async_fixture_is_made_for_cases_alone(project: Example, plugin: str,
     own: tuple[str, ...] = ()
     if "asyncio" in plugin:
         project.edit("import pathlib", "import pathlib, pytest_asyncio", "conftest.py")
-        own = ("-o", "asyncio_default_fixture_loop_scope=function")
+        own = ("-o", f"asyncio_default_fixture_loop_scope={scope}")
     else:
         project.conftest("@pytest.fixture(scope='session')\ndef anyio_backend():\n    return 'asyncio'\n")
         project.edit("async def rag():", "async def rag(anyio_backend):", "conftest.py")
