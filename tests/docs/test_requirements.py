@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection
 
 import pytest
@@ -21,12 +21,14 @@ _TEST = re.compile(r"^(?:async )?def (test_\w+)\(", re.MULTILINE)
 
 
 def rows() -> dict[int, list[list[str]]]:
-    """Section, requirement and tests of every row, by document."""
+    """Section, requirement and tests of every row, by document; -1 is beyond them."""
     out: dict[int, list[list[str]]] = defaultdict(list)
     number = -1
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         if found := re.match(r"## Document (\d)", line):
             number = int(found[1])
+        elif line.startswith("## "):
+            number = -1
         elif line.startswith("| ") and not line.startswith("| Section |"):
             out[number].append([cell.strip() for cell in line.strip("| ").split(" | ")])
     return out
@@ -65,6 +67,12 @@ def test_a_class_is_named_where_its_requirement_is_proven() -> None:
         if not any(name in text for test in re.findall(r"::(\w+)`", told) for text in texts[test])
     ]
     assert unnamed == []
+
+
+def test_each_part_beyond_the_documents_has_several_requirements() -> None:
+    parts = Counter(section for section, *_ in rows()[-1])
+    assert parts.keys() >= {"Cause", "Reuse", "Mutation", "Repro"}
+    assert min(parts[part] for part in ("Cause", "Reuse", "Mutation", "Repro")) > 1
 
 
 @pytest.mark.shared_data
