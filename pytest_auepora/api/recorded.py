@@ -92,16 +92,19 @@ def score_recorded(
         )  # fmt: skip
         for batch, scored in scored_batches:
             results = _lost_results(batch, scored, metrics) if isinstance(scored, LostBatch) else scored
-            for record, result in zip(batch, results, strict=True):
-                finished = flow.conclude(record.case, [MeasuredAnswer(result)])
-                flow.settle(finished)
-                final = finished.result
-                final.texts = texts.store(final.texts.read())
-                run.add([final])
+            run.add(_conclude(flow, record, result, texts) for record, result in zip(batch, results, strict=True))
             bar.done(len(batch))
     run.add(flow.leave_out(c, Ended("skip", c.skip or "")).result for c in suite.skipped)
     run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
     return evaluation
+
+
+def _conclude(flow: CaseFlow, record: RecordedCase, result: CaseResult, texts: ResultFile) -> CaseResult:
+    """Return the final result of a case, its texts put away."""
+    finished = flow.conclude(record.case, [MeasuredAnswer(result)])
+    flow.settle(finished)
+    finished.result.texts = texts.store(finished.result.texts.read())
+    return finished.result
 
 
 def _score_batch(

@@ -171,12 +171,7 @@ def compare(
     if strict_chunker_version and not matcher.same_chunks:
         keys = ", ".join(f"{c.key} {c.before} → {c.after}" for c in causes if c.key in CHUNK_KEYS)
         raise NotComparableError(f"not comparable: {keys} (--strict-chunker-version)")
-    shared = [(a.cases[i], case) for i, case in b.cases.items() if i in a.cases]
-    not_comparable = {new.case_id: reason for old, new in shared if (reason := matcher.obstacle(old, new))}
-    pairs = [(old, new) for old, new in shared if new.case_id not in not_comparable]
-    if not pairs:
-        why = f": {WHY_NOT[next(iter(not_comparable.values()))]}" if not_comparable else ""
-        raise NotComparableError(f"{names[0]} and {names[1]} share no comparable case{why}")
+    pairs, not_comparable = _shared_cases(a, b, matcher, names)
     score_pairs(a, _metrics(a))
     score_pairs(b, metrics := _metrics(b))
     comparison = compare_with_baseline(b, as_baseline(a))
@@ -205,6 +200,23 @@ def compare(
         only_a=tuple(i for i in a.cases if i not in b.cases), only_b=tuple(i for i in b.cases if i not in a.cases),
         run=b,
     )  # fmt: skip
+
+
+def _shared_cases(
+    a: Run, b: Run, matcher: HitMatcher, names: tuple[str, str]
+) -> tuple[list[tuple[CaseResult, CaseResult]], dict[str, NotComparable]]:
+    """Return the cases that compare, as they were and as they are, and why others of both do not.
+
+    Raises:
+        NotComparableError: no case compares.
+    """
+    shared = [(a.cases[i], case) for i, case in b.cases.items() if i in a.cases]
+    not_comparable = {new.case_id: reason for old, new in shared if (reason := matcher.obstacle(old, new))}
+    pairs = [(old, new) for old, new in shared if new.case_id not in not_comparable]
+    if not pairs:
+        why = f": {WHY_NOT[next(iter(not_comparable.values()))]}" if not_comparable else ""
+        raise NotComparableError(f"{names[0]} and {names[1]} share no comparable case{why}")
+    return pairs, not_comparable
 
 
 def _deltas(a: AggregateMetrics, b: AggregateMetrics, match: Match) -> dict[str, Any]:

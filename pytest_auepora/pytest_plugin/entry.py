@@ -24,6 +24,11 @@ _ALONE = {"--auepora-update": "all", "--auepora-suggest": "-", "--auepora-replay
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare options and ini keys."""
+    _declare_options(parser)
+    _declare_settings(parser)
+
+
+def _declare_options(parser: pytest.Parser) -> None:
     add: Callable[..., None]
     add = parser.getgroup("auepora", "RAG regression tests; each option but --auepora implies it").addoption
     add("--auepora", action="store_true", help="collect golden files, run their cases, judge the result")
@@ -68,7 +73,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "those that provably moved; strict: match labels that moved by chunk or not at all; old=FILE: the corpus "
         "before (JSONL: id, text), which says what old chunk ids stood for",
     )  # fmt: skip
-    add = parser.addini
+
+
+def _declare_settings(parser: pytest.Parser) -> None:
+    add: Callable[..., None] = parser.addini
     add(
         "auepora_files", "globs of golden files", type="args",
         default=["*.golden.yaml", "*.golden.yml", "*.golden.jsonl"],

@@ -97,6 +97,12 @@ class Verdict(Record):
         """Each case that has a baseline against it."""
         return self.comparison.cases if self.comparison is not None else {}
 
+    def leave_unjudged(self, reason: GateReason) -> None:
+        """Judge no gate of the suite, for *reason*; what is wrong with its files stays."""
+        for gate in self.gates:
+            if gate.kind not in ("baseline", "calibration"):
+                gate.state, gate.would_be, gate.reason = "not judged", "", reason
+
     @property
     def word(self) -> Word:
         """The comparison with the baseline in a word: worse, better, same, inconclusive, not judged, mixed."""
@@ -155,18 +161,15 @@ def judge(
         note_shares(run, out.comparison, policy, standing.advisory)
     if out.comparison is not None and accepting:
         compare_pairs(run, out.comparison, metrics)
-    gates, judging = list(gates), _Judging(run, metrics, further, can_look)
-    if all(gate.metric != "error_rate" for gate in gates):  # which is 0 unless the suite says otherwise
-        gates.append(Gate("error_rate", Bound("max", 0.0)))
-    out.gates += [judge_gate(run, gate, metrics) for gate in gates]
+    judging = _Judging(run, metrics, further, can_look)
+    out.gates += [judge_gate(run, gate, metrics) for gate in _with_error_rate(gates)]
     out.gates += coverage_outcomes(
         run, out.aggregates, out.comparison, accepting=accepting, pruning=pruning,
         against_accepted=[name for name, metric in metrics.items() if metric.against_accepted],
     )  # fmt: skip
     _note_suspects(run, out, required=require_baseline)
-    if policy.reuse and not accepting:
-        asked = [case for case in run.cases.values() if case.state != "skipped"]
-        out.notes.append(Note("reused", data={"cases": len(asked), "reused": sum(case.reused for case in asked)}))
+    if not accepting:
+        out.notes += _reuse_notes(run, policy)
     if baseline is not None and out.comparison is not None and not accepting:
         judging.against(out, baseline, out.comparison, policy)
         out.gates += nothing_compares(run, out.comparison, required=require_baseline)
@@ -180,13 +183,26 @@ def judge(
     out.gates += judge_outcomes(run, list(out.gates), standing, policy)
     if not run.is_full:
         out.wants_look, out.look = False, ""
-        for suite_gate in out.gates:
-            if suite_gate.kind not in ("baseline", "calibration"):
-                suite_gate.state, suite_gate.would_be, suite_gate.reason = "not judged", "", "partial run"
+        out.leave_unjudged("partial run")
     _note_cases(run, None if accepting else out.comparison, policy, out)
     if baseline is not None and not accepting and (once := sum(c.answers == 1 for c in baseline.cases.values())):
         out.notes.append(Note("accepted once", data={"cases": once}))
     return out
+
+
+def _with_error_rate(gates: Iterable[Gate]) -> list[Gate]:
+    """Return *gates* with that of ``error_rate``, which is 0 unless the suite says otherwise."""
+    gates = list(gates)
+    is_there = any(gate.metric == "error_rate" for gate in gates)
+    return gates if is_there else [*gates, Gate("error_rate", Bound("max", 0.0))]
+
+
+def _reuse_notes(run: Run, policy: RegressionPolicy) -> list[Note]:
+    """Return for how many cases the accepted answers serve, where the suite wants that."""
+    if not policy.reuse:
+        return []
+    asked = [case for case in run.cases.values() if case.state != "skipped"]
+    return [Note("reused", data={"cases": len(asked), "reused": sum(case.reused for case in asked)})]
 
 
 class _Judging(NamedTuple):

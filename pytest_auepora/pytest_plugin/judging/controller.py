@@ -170,7 +170,7 @@ class RunController:
         if judged is None or not judged.stands or judged.accepting != accepting:
             judged = self._judge(self.gathered.runs[key], accepting=accepting, looks=self.gathered.looks_at(key))
             if key in self.session.unselected:
-                judged.leave_unjudged()
+                judged.verdict.leave_unjudged("suite not selected")
         self._note_limits(judged)
         if options.why and judged.verdict.cause is None and not accepting:
             judged.verdict.cause = Cause(refusal=self._why_not_asked(judged))

@@ -82,9 +82,3 @@ class JudgedRun:
             gate = GateOutcome(kind, "failed", reason="not written", detail=str(exc), owner=self.run.owner)
             self.verdict.gates.append(gate)
             return None
-
-    def leave_unjudged(self) -> None:
-        """Judge no gate: cases of the suite were selected without its test `suite`."""
-        for gate in self.verdict.gates:
-            if gate.kind not in ("baseline", "calibration"):
-                gate.state, gate.would_be, gate.reason = "not judged", "", "suite not selected"
