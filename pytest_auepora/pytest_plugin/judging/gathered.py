@@ -34,7 +34,11 @@ class GatheredResults:
     nodeids: dict[Key, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
     digests: dict[Key, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     full_answers: dict[Key, dict[str, RecordedOutputs]] = field(default_factory=lambda: defaultdict(dict))
+    _keeps_answers: bool = field(init=False)
     _looks: dict[Key, list[dict[str, CaseResult]]] = field(default_factory=lambda: defaultdict(list))  # answers of each
+
+    def __post_init__(self) -> None:
+        self._keeps_answers = self.session.options.keeps_answers
 
     def add(self, case_report: CaseReport, nodeid: str) -> None:
         """Add what an item measured to its run; a rerun replaces the earlier result."""
@@ -50,10 +54,9 @@ class GatheredResults:
             return
         for look in looks:
             look.pop(result.case_id, None)
-        options = self.session.options
-        if options.why:
+        if self.session.options.why:
             self._note_documents(key, case_report)
-        if options.keeps_answers:
+        if self._keeps_answers:
             outputs = next((r.outputs for r in case_report.recordings if r.outputs is not None), None)
             self.full_answers[key] |= {result.case_id: outputs} if outputs is not None else {}
         self.nodeids[key][nodeid] = None
