@@ -44,6 +44,10 @@ PASSED, FAILED, USAGE, UNJUDGED = range(4)
 GOLDEN_ENDINGS = (".golden.yaml", ".golden.yml", ".golden.jsonl")
 
 
+class Offered(list[str]):
+    """Values of an argument to which hooks add theirs."""
+
+
 class UsageError(AueporaError):
     """The arguments do not make sense."""
 

@@ -17,7 +17,7 @@ from ..io.importers.imported import ImportProblem
 from ..io.importers.rows import write_lines
 from ..reporting.numbers import plural
 from .arguments import add_shared, existing_path
-from .common import PASSED, UsageError, is_ascii_output, load_suite, print_notes, registry_of
+from .common import PASSED, Offered, UsageError, is_ascii_output, load_suite, print_notes, registry_of
 from .drafting.import_traces import TITLE, add_trace_arguments, import_traces
 
 
@@ -27,9 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listed = "; ".join(f"{name}: {title}" for name, title in titles.items())
     parser.add_argument("path", type=existing_path, metavar="PATH", help="the file or directory to read")
     direction = parser.add_mutually_exclusive_group(required=True)
-    direction.add_argument("--from", dest="source", choices=titles, metavar="FORMAT", help=f"read PATH as {listed}")
+    direction.add_argument(
+        "--from", dest="source", choices=Offered(titles), metavar="FORMAT", help=f"read PATH as {listed}"
+    )
     target = "read PATH, a golden file, and write FORMAT"
-    direction.add_argument("--to", dest="target", choices=known, metavar="FORMAT", help=target)
+    direction.add_argument("--to", dest="target", choices=Offered(known), metavar="FORMAT", help=target)
     parser.add_argument("-o", "--output", type=Path, help="what to write; without it, golden YAML is printed")
     answers = "write the answers that PATH has recorded, for auepora score"
     parser.add_argument("--answers", type=Path, metavar="FILE.jsonl", help=answers)

@@ -15,7 +15,7 @@ from typing import Any
 from ..base.plugins import offer
 from ..base.text import did_you_mean
 from ..errors import AueporaError, UnknownRunError
-from .common import FAILED, PASSED, UNJUDGED, USAGE, UsageError, configured_plugins
+from .common import FAILED, PASSED, UNJUDGED, USAGE, Offered, UsageError, configured_plugins
 
 COMMANDS = {
     "demo": "judge an example that works, then the same one broken: green, then red",
@@ -89,7 +89,8 @@ class Parser(argparse.ArgumentParser):
         argument, what = (None, "command ") if action is self._commands else (action, "")
         known = [str(choice) for choice in action.choices]
         offender = f"{what}{str(value)!r}{did_you_mean(str(value), known)}"
-        raise argparse.ArgumentError(argument, f"there is no {offender}; choose from {', '.join(known)}")
+        hint = "; conftest.py counts where `auepora_plugins` names it" if isinstance(action.choices, Offered) else ""
+        raise argparse.ArgumentError(argument, f"there is no {offender}; choose from {', '.join(known)}{hint}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -14,12 +14,14 @@ from ..reporting.terminal.summary import summary_lines
 from ..reporting.text import printable
 from ..reporting.wording.verdict import mistakes_text
 from .arguments import add_shared
-from .common import PASSED, open_history, read_report, write_output
+from .common import PASSED, Offered, open_history, read_report, write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="RUN", help="a run id or its beginning, last, last~2, or a JSON report (.json)")
-    parser.add_argument("--format", choices=["text", *formats()], default="text", help="what to make (default: text)")
+    parser.add_argument(
+        "--format", choices=Offered(["text", *formats()]), default="text", help="what to make (default: text)"
+    )
     add_shared(parser, "--out", "--history")
 
 

@@ -21,6 +21,8 @@ from .conftest import Shell
         ("new --rga async", "auepora new", "auepora new: error: there is no option --rga (did you mean '--rag'?)"),
         ("new --rga=async", "auepora new", "there is no option --rga (did you mean '--rag'?)"),
         ("new --rag asnyc", "auepora new", "argument --rag: there is no 'asnyc' (did you mean 'async'?); choose from"),
+        ("report last --format slack", "auepora report", "conftest.py counts where `auepora_plugins` names it"),
+        ("import . --from slack", "auepora import", "conftest.py counts where `auepora_plugins` names it"),
         ("schema report --xyzzy", "auepora schema", "error: there is no option --xyzzy\n"),
         ("schema raport", "auepora schema", "argument schema: there is no 'raport' (did you mean 'report'?); choose"),
         ("new here and there", "auepora new", "auepora new: error: unrecognized arguments: and there"),
