@@ -69,7 +69,7 @@ def test_a_class_is_named_where_its_requirement_is_proven() -> None:
     assert unnamed == []
 
 
-def test_each_part_beyond_the_documents_has_several_requirements() -> None:
+def test_parts_beyond_the_documents_have_several_requirements() -> None:
     parts = Counter(section for section, *_ in rows()[-1])
     assert parts.keys() >= {"Cause", "Reuse", "Mutation", "Repro"}
     assert min(parts[part] for part in ("Cause", "Reuse", "Mutation", "Repro")) > 1

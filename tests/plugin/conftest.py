@@ -28,19 +28,9 @@ from .rechunked import accepted_under_old_chunks
 __all__ = ["CONFTEST", "ENTRY", "RAG", "Example", "alone", "gates"]
 
 for _module in (
-    "numpy",
-    "yaml",
-    "nltk.stem.porter",
-    "rouge_score.rouge_scorer",
-    "sacrebleu",
-    "orjson",
-    "portalocker",
-    "pydantic.fields",
-    "pydantic.json_schema",
-    "pydantic.plugin._schema_validator",
-    "sqlite3",
-    "jinja2",
-):
+    "numpy", "yaml", "nltk.stem.porter", "rouge_score.rouge_scorer", "sacrebleu", "orjson", "portalocker", "sqlite3",
+    "jinja2", "pydantic.fields", "pydantic.json_schema", "pydantic.plugin._schema_validator",
+):  # fmt: skip
     # pytester forgets what a run inside this process imported; C extensions do not survive a second import
     importlib.import_module(_module)
 for _room in ("history", "labels", "metrics", "regression", "evaluation", "reporting", "pytest_plugin"):
