@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...base.complaints import Problem
 from ...base.grouping import grouped
 from ...core.run import CaseResult, Run
-from ...regression.outcomes import BaselineNote, GateOutcome
+from ...regression.outcomes import HAS_NUMBER, BaselineNote, GateOutcome
 from ...regression.verdict import Verdict, losses_of, word_of
 from ..diagnosis import Diagnosis, component, diagnose
 from ..numbers import plural
@@ -219,6 +219,7 @@ def _is_steady_ranking(gate: GateOutcome, run: Run) -> bool:
 def detectable_line(run: Run, verdict: Verdict) -> str:
     """Return the minimum detectable drop of the metrics that vary, and what one lost document costs in the others."""
     gates = [g for g in verdict.gates if g.is_of_whole and g.test is not None and g.state != "not judged"]
+    gates = [g for g in gates if g.stat != HAS_NUMBER]  # whether there is a number is no score that drops
     groups = grouped((detectable_text(g.test), g.metric) for g in gates if g.test is not None and not g.steady)
     groups.pop("", None)
     texts = [size if len(groups) == 1 else f"{listed(names, 4)} {size}" for size, names in groups.items()]

@@ -205,7 +205,7 @@ class Counted(NamedTuple):
             for heading, of_heading in rows(self.data).items():
                 for name, row in of_heading.items():
                     key = REAL if self.data else MADE_UP, heading, name
-                    for n in self.sizes if only in name and (row.of_data or not kept.of(REAL)) else ():
+                    for n in self.sizes if only in name and (row.of_data or self.data or not kept.of(REAL)) else ():
                         if kept.has(key, n) or (n > LARGE and not row.large):
                             continue
                         baselines = self.baselines * (1 if row.runs_again else 4)

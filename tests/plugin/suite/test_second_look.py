@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+
+from pytest_auepora.cli.main import main
 
 from ..conftest import Example, gates
 from ..counting import store
@@ -31,6 +35,17 @@ def test_a_worse_system_fails_it(varying: Example) -> None:
     assert (result.ret, len(calls(varying))) == (1, 2 * N_CASES)
     result.assert_outcomes(passed=N_CASES, failed=1)
     assert "regression: recall@1" in gates(result)
+    assert "`auepora help non-deterministic`" in " ".join(str(result.stdout).split()), "no URL is known"
+    assert main(["help", "non-deterministic"]) == 0
+
+
+def test_it_says_what_it_can_see(varying: Example) -> None:
+    """Where answers are lost, the drop of a mean says too much: so both."""
+    says(varying, "turn good bad good good")
+    said = " ".join(str(varying.run().stdout).split())
+    assert re.search(
+        r"minimum detectable drop \(80 % power\): .*0\.\d\d if every answer gets a little worse; about \d lost", said
+    )
 
 
 def test_it_asks_nothing_where_nothing_got_worse(varying: Example) -> None:

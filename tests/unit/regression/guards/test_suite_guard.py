@@ -47,6 +47,20 @@ def test_a_pass_rate_of_answers_that_differ_in_nothing_decides() -> None:
     assert [judged(before, now)[PASS_RATE].word for before in (alike, shaky)] == ["worse", "inconclusive"]
 
 
+def test_one_lost_document_fails_the_pass_rate_of_few_steady_cases_alone() -> None:
+    """Below ten of them the mean decides; of sixty, chance is not ruled out, whether others vary or not."""
+    steady_few, steady_many = contracts(*[[True, True]] * 7), contracts(*[[True, True]] * 60)
+    hard_ones = [[True, False, True, True, False]] * 16
+    varying = contracts(*[[True] * 5] * 44, *hard_ones)
+    today = [False, *[True] * 43, *(i % 5 < 3 for i in range(16))]
+    assert judged(steady_few, contracts(False, *[True] * 6))[PASS_RATE].word == "worse"
+    assert judged(steady_many, contracts(False, *[True] * 59))[PASS_RATE].word == "same"
+    gate = judged(varying, contracts(*today))[PASS_RATE]
+    assert (gate.word, gate.steady) == ("inconclusive", False)
+    assert gate.test is not None
+    assert gate.test.p_adjusted > 0.2
+
+
 def test_cases_whose_checks_are_off_are_not_in_the_pass_rate() -> None:
     now = contracts(False, False, False, True)
     cases: list[CaseResult] = [*now.cases.values()]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_auepora.regression.outcomes import BaselineNote, Test
+from pytest_auepora.regression.outcomes import HAS_NUMBER, BaselineNote, Test
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.reporting.wording import verdict as said
 from pytest_auepora.reporting.wording.verdict import first_line, headline
@@ -115,6 +115,7 @@ def test_how_small_a_loss_would_show() -> None:
     gate = next(gate for gate in verdict.gates if gate.metric == "token_f1")
     assert gate.test is not None
     verdict.gates = [replace(gate, test=replace(gate.test, detectable=0.05, detectable_answers=6))]
+    verdict.gates.append(replace(gate, stat=HAS_NUMBER, test=replace(gate.test, detectable=0.39)))
     assert said.detectable_line(run, verdict) == (
         "minimum detectable drop (80 % power): 0.05 if every answer gets a little worse; about 6 lost answers"
     )
