@@ -47,8 +47,8 @@ def test_a_pass_rate_of_answers_that_differ_in_nothing_decides() -> None:
     assert [judged(before, now)[PASS_RATE].word for before in (alike, shaky)] == ["worse", "inconclusive"]
 
 
-def test_one_lost_document_fails_the_pass_rate_of_few_steady_cases_alone() -> None:
-    """Below ten of them the mean decides; of sixty, chance is not ruled out, whether others vary or not."""
+def test_one_lost_document_and_the_pass_rate() -> None:
+    """Below ten steady cases the mean decides; of sixty, chance is not ruled out, whether others vary or not."""
     steady_few, steady_many = contracts(*[[True, True]] * 7), contracts(*[[True, True]] * 60)
     hard_ones = [[True, False, True, True, False]] * 16
     varying = contracts(*[[True] * 5] * 44, *hard_ones)
