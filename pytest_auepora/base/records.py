@@ -194,9 +194,14 @@ def record_text(record: Record) -> str:
 
 def record_line(record: Record) -> str:
     """Return *record* as a line of JSON; fields that have their default are left out."""
-    given = {f.name: getattr(record, f.name) for f in fields(record) if f.init and not _is_default(record, f)}  # type: ignore[arg-type]  # a dataclass
-    text = json.dumps(given, default=plain, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(given_fields(record), default=plain, ensure_ascii=False, allow_nan=False)
     return f"{text}\n".encode("utf-8", "replace").decode()
+
+
+def given_fields(record: Record, *always: str) -> dict[str, Any]:
+    """Return the fields of *record* by name, without those that have their default, but for *always*."""
+    named = (f for f in fields(record) if f.init)  # type: ignore[arg-type]  # a dataclass
+    return {f.name: getattr(record, f.name) for f in named if f.name in always or not _is_default(record, f)}
 
 
 def _is_default(record: Record, field: Field[Any]) -> bool:

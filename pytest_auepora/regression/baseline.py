@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 from ..base.json import fields_of
-from ..base.records import Count, Number, Place, Record
+from ..base.records import Count, Number, Place, Record, given_fields
 from ..core.findings import Answers, Rank, Value
 from ..core.run import CaseResult, MetricInfo
 
@@ -146,22 +146,8 @@ class BaselineCase(Record):
 
     def raw(self) -> dict[str, Any]:
         """Return the block of the file; keys without content are left out."""
-        out: dict[str, Any] = {"hash": self.hash, "scores": self.scores, "ranks": self.ranks}
-        if self.answers > 1:
-            out["answers"] = self.answers
-        if self.assertions:
-            out["assertions"] = self.assertions
-        if self.answered is not True:
-            out["answered"] = self.answered
-        if self.match != "exact":
-            out["match"] = self.match
-        if self.data:
-            out["data"] = {name: _compact(data) for name, data in self.data.items()}
-        if self.concurrency > 1:
-            out["concurrency"] = self.concurrency
-        if self.documents:
-            out["documents"] = self.documents
-        return out
+        data = {"data": {name: _compact(data) for name, data in self.data.items()}} if self.data else {}
+        return given_fields(self, "scores", "ranks") | data
 
 
 def _spread(stored: T | list[T], answers: int) -> list[T]:
@@ -225,10 +211,6 @@ class BaselineMetric(Record):
         """Version and parameters, as `metric_key` has them."""
         return {"version": self.version, "params": self.params}
 
-    def raw(self) -> dict[str, Any]:
-        """Return the part of the file."""
-        return self.key | ({"falls": self.falls, "fell_from": self.fell_from} if self.falls else {})
-
 
 @dataclass(slots=True)
 class Baseline(Record):
@@ -268,7 +250,7 @@ class Baseline(Record):
     def dumps(self) -> str:
         """Return the file's text."""
         raw = fields_of(self) | {"format": FORMAT}
-        raw["metrics"] = {name: metric.raw() for name, metric in self.metrics.items()}
+        raw["metrics"] = {name: given_fields(metric, "params") for name, metric in self.metrics.items()}
         raw["cases"] = {name: case.raw() for name, case in self.cases.items()}
         text = json.dumps(raw, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
         return re.sub(_LIST, lambda values: f"[{' '.join(values[1].split())}]", text)  # they change together
