@@ -73,7 +73,9 @@ class AcceptedAnswer(Record):
 @dataclass(slots=True)
 class _AcceptedFile(Record):
     format: Literal[1] = FORMAT
+    """Raised when a key changes its meaning."""
     cases: dict[str, AcceptedAnswer] = field(default_factory=dict)
+    """The answers, by case id."""
     texts: list[str] = field(default_factory=list)
     """Of documents, each once."""
 

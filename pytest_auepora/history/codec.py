@@ -52,6 +52,7 @@ class CaseAnswers(Record):
     """The texts of a case and what was recorded of its answers."""
 
     texts: CaseTexts
+    """What is shown of it, in full."""
     answers: list[Recording]
     """Repeats in order."""
 

@@ -156,20 +156,27 @@ def recover(store: HistoryStore, folder: Path, keep: Keep) -> list[str]:
 @dataclass(slots=True)
 class _Header(Record):
     started: str
+    """ISO 8601 in UTC."""
 
 
 @dataclass(slots=True)
 class _RunLine(Record):
     run: Run
+    """Without results."""
     commit: str
+    """Of the project; empty where nobody knows."""
 
 
 @dataclass(slots=True)
 class _ResultLine(Record):
     of: tuple[str, str]
+    """Golden file and configuration of its run."""
     provenance: dict[str, Any] | None
+    """What the project said of corpus, chunker, model; null for a skipped case."""
     result: CaseResult
+    """The last one of a case counts."""
     answers: list[Recording] = field(default_factory=list)
+    """What is kept for a replay."""
 
 
 _LINES = {b'{"started"': _Header, b'{"run"': _RunLine, b'{"of"': _ResultLine}

@@ -198,17 +198,25 @@ class StoredRun(Record):
     """One line of the list of runs."""
 
     run_id: str
+    """Made of the time it began."""
     started: str
     """ISO 8601 in UTC."""
     suite: str
+    """Name of the golden suite."""
     variant: str
+    """The configuration, or empty."""
     path: str
+    """The golden file."""
     git_commit: str
+    """Of the project; empty where nobody knows."""
     seconds: float
+    """How long it took."""
     complete: bool
     """Whether every case of the suite ran."""
     outcome: str
+    """That of its verdict."""
     cases: int
+    """How many ran."""
     failed: int
     """How many cases failed or errored."""
     aggregate: AggregateMetrics = field(default_factory=AggregateMetrics)
