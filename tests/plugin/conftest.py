@@ -33,7 +33,9 @@ for _module in (
 ):  # fmt: skip
     # pytester forgets what a run inside this process imported; C extensions do not survive a second import
     importlib.import_module(_module)
-for _room in "base calls history labels metrics regression evaluation cause reporting pytest_plugin".split():
+for _room in (
+    "base", "calls", "history", "labels", "metrics", "regression", "evaluation", "cause", "reporting", "pytest_plugin",
+):  # fmt: skip
     _package = importlib.import_module(f"pytest_auepora.{_room}")
     for _found in pkgutil.walk_packages(_package.__path__, f"pytest_auepora.{_room}."):
         importlib.import_module(_found.name)
