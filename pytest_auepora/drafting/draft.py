@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ..errors import AueporaError
 from ..metrics.judge.critic import Form, JudgeReplyError, LLMCritic
@@ -31,19 +31,29 @@ _POINTS_AT_TEXT = re.compile(
 )
 
 
+Rejection = Literal[
+    "", "unreadable reply", "no question", "not self-contained", "near-duplicate", "no answer", "no quote",
+    "no quote of each passage", "quote not found", "quote too short", "quote is the whole passage", "copies the quote",
+    "one quote is enough", "not answerable from its quote", "answerable without the documents", "the corpus answers it",
+]  # fmt: skip
+"""Why a draft is rejected; empty where it is not."""
+
+
 @dataclass(slots=True)
 class Draft:
     """One try at a case: a question with its answer.
 
     ``quotes`` are (passage, words of it), in the end those of further passages that answer as well.  It then has a
-    ``case``, as a golden file has it, or the ``reason`` why there is none.
+    ``case``, as a golden file has it, or the ``reason`` why there is none, and what it is ``about``: words, a question,
+    a document.
     """
 
     job: Job
     question: str = ""
     answer: str = ""
     quotes: list[tuple[DocumentPassage, str]] = field(default_factory=list)
-    reason: str = ""
+    reason: Rejection = ""
+    about: str = ""
     case: dict[str, Any] | None = None
 
 
@@ -59,27 +69,27 @@ def quote_overlap(question: str, quote: str) -> float:
     return len(question_words & content_words(quote)) / len(question_words) if question_words else 0.0
 
 
-def rejection_reason(draft: Draft, known: Known, max_overlap: float = MAX_OVERLAP) -> str:
-    """Return why *draft* is rejected, the reason's name before a colon; an empty string where nothing is wrong."""
+def rejection_of(draft: Draft, known: Known, max_overlap: float = MAX_OVERLAP) -> tuple[Rejection, str]:
+    """Return why *draft* is rejected, and what that is about; empty where nothing is wrong."""
     if len(words_of(draft.question)) < 3:
-        return "no question"
+        return "no question", ""
     if (match := _POINTS_AT_TEXT.search(draft.question)) is not None:
-        return f"not self-contained: {match[0]!r}"
+        return "not self-contained", match[0]
     if duplicate := known.duplicate_of(draft.question):
-        return f"near-duplicate: {duplicate}"
+        return "near-duplicate", duplicate
     if not draft.job.answerable:
-        return ""
+        return "", ""
     if not draft.answer.strip():
-        return "no answer"
+        return "no answer", ""
     for passage, quote in draft.quotes:
         if len(words_of(quote)) < _SHORTEST_QUOTE:
-            return f"quote too short: {quote!r:.80}"
+            return "quote too short", quote[:80]
         if len(quote) > _LONGEST_SHARE * len(passage.text):
-            return "quote is the whole passage"
+            return "quote is the whole passage", ""
     share = quote_overlap(draft.question, " ".join(quote for _, quote in draft.quotes))
     if share > max_overlap:
-        return f"copies the quote: {share:.0%} of the question's words"
-    return ""
+        return "copies the quote", f"{share:.0%} of the question's words"
+    return "", ""
 
 
 T = TypeVar("T")
@@ -152,7 +162,7 @@ class Drafting:
         answerable = [draft for draft in drafts if draft.job.answerable]
         self._write(drafts)
         for draft in _not_rejected(drafts):
-            draft.reason = rejection_reason(draft, self._known, self._max_overlap)
+            draft.reason, draft.about = rejection_of(draft, self._known, self._max_overlap)
         for draft, _, clear in self._ask("alone", VERDICT, _questions(_not_rejected(drafts))):
             if not clear:
                 draft.reason = "not self-contained"
@@ -164,7 +174,7 @@ class Drafting:
         self._find_other_passages(_not_rejected(answerable))
         for draft in _not_rejected(drafts):
             if duplicate := self._known.duplicate_of(draft.question):
-                draft.reason = f"near-duplicate: {duplicate}"
+                draft.reason, draft.about = "near-duplicate", duplicate
             else:
                 self._known.add(draft.question)
                 draft.case = self._golden_case(draft)
@@ -177,7 +187,7 @@ class Drafting:
         replies = ask(self._critic, prompt, form, [material for *_, material in questions])
         for (draft, about, _), reply in zip(questions, replies, strict=True):
             if isinstance(reply, JudgeReplyError):
-                draft.reason = str(reply)
+                draft.reason, draft.about = "unreadable reply", str(reply)
             elif isinstance(reply, Exception):
                 raise reply if isinstance(reply, AueporaError) else AueporaError(f"the model cannot be asked: {reply}")
             else:
@@ -191,7 +201,7 @@ class Drafting:
             for draft, _, (question, answer, quotes) in self._ask(f"write {kind}", form, questions):
                 draft.question, draft.answer = question, answer
                 if draft.job.answerable:
-                    draft.reason = _find_quotes(draft, [quote for quote in quotes if quote])
+                    draft.reason, draft.about = _find_quotes(draft, [quote for quote in quotes if quote])
 
     def _check_answerable(self, drafts: Sequence[Draft]) -> None:
         """Reject a draft whose quotes do not give its answer, or of which one quote alone gives it."""
@@ -223,7 +233,7 @@ class Drafting:
         for draft, passages, answers in self._ask("which", FOUND, searches):
             if answers:
                 documents = [passages[n - 1].doc for n, _ in answers if 1 <= n <= len(passages)]
-                draft.reason = f"the corpus answers it: {documents[0] if documents else '?'}"
+                draft.reason, draft.about = "the corpus answers it", documents[0] if documents else "?"
 
     def _find_other_passages(self, drafts: Sequence[Draft]) -> None:
         """Add other passages that answer as labels, where the quotes that the model gives are really theirs."""
@@ -273,15 +283,15 @@ def _passage_texts(passages: Sequence[DocumentPassage]) -> dict[str, str]:
     return {f"passage_{i}": passage.text for i, passage in enumerate(passages, 1)}
 
 
-def _find_quotes(draft: Draft, quotes: Sequence[str]) -> str:
-    """Find the quotes in their passages, word for word; return why the draft is rejected, or an empty string."""
+def _find_quotes(draft: Draft, quotes: Sequence[str]) -> tuple[Rejection, str]:
+    """Find the quotes in their passages, word for word; return as `rejection_of` why the draft is rejected."""
     for quote in quotes:
         if (passage := find_passage(quote, draft.job.passages)) is None:
-            return f"quote not found: {quote!r:.80}"
+            return "quote not found", quote[:80]
         draft.quotes.append((passage, quote))
     if {passage for passage, _ in draft.quotes} != set(draft.job.passages):
-        return "no quote of each passage" if quotes else "no quote"
-    return ""
+        return "no quote of each passage" if quotes else "no quote", ""
+    return "", ""
 
 
 def _contains(answer: str, expected: str) -> bool:

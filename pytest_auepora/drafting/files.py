@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from ..base.files import numbered_lines, refuse_pipe, write_atomically
+from ..base.grouping import grouped
 from ..base.json import dumps
 from ..base.records import Free, Record, RecordError, read_record
 from ..errors import AueporaError
@@ -88,7 +88,9 @@ class JournalRow(Record):
     decision: Literal["", "accepted", "edited", "rejected"] = ""
     """Of a person."""
     reason: str = ""
-    """Why there is no draft, or why it was rejected."""
+    """Why there is no draft, a word of a closed set; or why a person rejected it."""
+    about: str = ""
+    """Of a try: the words, the question or the document that the reason is about."""
     query: str = ""
     """The question of a draft that was rejected, or as it was edited."""
     reference_answer: str = ""
@@ -139,7 +141,9 @@ class DraftJournal:
         """Write down the outcome of a job."""
         job, case = draft.job, draft.case
         row = JournalRow(job.key, job.kind, job.doc, draft.question, dict(provenance))
-        self._append(replace(row, reason=draft.reason) if case is None else replace(row, id=case["id"]))
+        self._append(
+            replace(row, reason=draft.reason, about=draft.about) if case is None else replace(row, id=case["id"])
+        )
 
     def decide(
         self, case_id: str, decision: Literal["accepted", "edited", "rejected"], *,
@@ -162,6 +166,6 @@ class DraftJournal:
         """Return the questions that a person rejected."""
         return [row.query for row in self.rows if row.decision == "rejected" and row.query]
 
-    def reason_counts(self) -> Counter[str]:
-        """Return how often tries were rejected for each kind of reason, its text up to a colon."""
-        return Counter(row.reason.partition(":")[0] for row in self.rows if row.job and row.reason)
+    def rejections(self) -> dict[str, list[str]]:
+        """Return for each reason for which tries were rejected what it was about, in each of them."""
+        return grouped((row.reason, row.about) for row in self.rows if row.job and row.reason)

@@ -72,10 +72,10 @@ def run(args: argparse.Namespace) -> int:
     n_drafted = _run_drafting(drafting, args.output, journal, registry)
     print(f"{n_drafted} of {n_wanted} drafted in {args.output}; accept them with: auepora review {args.output}")
     print(f"judge: {usage_text(critic.usage)}")
-    if reasons := journal.reason_counts():
-        print(f"{reasons.total()} tries were rejected ({journal.path}):")
-        for reason, n in reasons.most_common():
-            print(f"{n:>5}  {reason}")
+    if rejections := journal.rejections():
+        print(f"{sum(map(len, rejections.values()))} tries were rejected ({journal.path}):")
+        for reason, about in sorted(rejections.items(), key=lambda pair: -len(pair[1])):
+            print(f"{len(about):>5}  {reason}{f': {about[0]}' if reason == 'unreadable reply' else ''}")
     return PASSED
 
 

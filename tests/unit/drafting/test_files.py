@@ -65,14 +65,14 @@ def test_what_was_noted_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "a.drafts.jsonl"
     journal = DraftJournal(path)
     journal.note(Draft(JOB, "Q?", case={"id": "x"}), BY)
-    journal.note(Draft(OTHER, "R?", reason="quote not found: 'a'"), BY)
+    journal.note(Draft(OTHER, "R?", reason="quote not found", about="a"), BY)
     journal.decide("y", "rejected", reason="nobody asks that", query="Y?")
     journal.decide("x", "rejected", reason="too easy", query="")
     again = DraftJournal(path)
     assert again.rows == journal.rows
     assert again.finished_jobs(BY) == {JOB.key: True, OTHER.key: False}
     assert again.finished_jobs({**BY, "prompts": "2"}) == {}
-    assert again.reason_counts() == {"quote not found": 1}
+    assert again.rejections() == {"quote not found": ["a"]}
     assert again.rejected_questions() == ["Y?"]
     assert again.rows[-1].filled() == {"id": "x", "decision": "rejected", "reason": "too easy"}
 

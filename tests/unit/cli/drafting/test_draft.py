@@ -157,4 +157,6 @@ def test_a_reply_that_is_cut_off_rejects_its_try_and_says_why(shell: Shell, serv
     server.answer = None
     server.script = [chat("no", finish="length")]
     said = shell(*DRAFT, "--yes")
-    assert re.search(r"^ +\d+  the judge was cut off by max_tokens before it was done$", said.out, re.MULTILINE)
+    assert re.search(
+        r"^ +\d+  unreadable reply: the judge was cut off by max_tokens before it was done$", said.out, re.MULTILINE
+    )
