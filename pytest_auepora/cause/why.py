@@ -20,10 +20,13 @@ from ..regression.cause import (
     Cells,
     LeftOut,
     Refusal,
+    answer_noise,
     answers_needed,
     case_cause,
+    held_all,
     is_of_answer,
     is_of_retrieval,
+    luck_of,
     suite_cause,
 )
 from ..regression.checks import OneAnswer, each_answer
@@ -84,7 +87,6 @@ class _Plan:
     documents: Sequence[RetrievedDocument]
     is_same: bool
     """Whether the documents of today are the accepted ones."""
-    varies: bool
     now: Sequence[OneAnswer]
     times: int
     more: int
@@ -145,7 +147,7 @@ class _Finder:
         more = needed if is_biased and not is_same and self._question.system is None else 0
         if not self._again.budget.take(times + more, (self._run.path, self._run.variant, case.id)):
             return "calls"
-        return _Plan(case, result, before, documents, is_same, needed > 1, fresh or today, times, more)
+        return _Plan(case, result, before, documents, is_same, fresh or today, times, more)
 
     def _is_same(self, case_id: str, accepted: AcceptedTexts) -> bool:
         """Whether what was retrieved today is what was retrieved then, as far as it is known in full."""
@@ -185,12 +187,14 @@ class _Finder:
     def _conclude(self, cause: Cause, plans: Sequence[_Plan]) -> None:
         comparisons = self._verdict.case_comparisons
         of_retrieval = [name for name, info in self._run.metrics.items() if is_of_retrieval(info)]
+        noise = dict[str, Mapping[str, tuple[float, float]]]()
         for plan in plans:
             swapped, pair = [OneAnswer.of(single) for single in plan.swapped], comparisons[plan.case.id]
             now, other = (swapped or plan.now, None) if plan.is_same else (plan.now, swapped)
             fell = tuple(n for n in of_retrieval if n in pair.changes and pair.changes[n].gain < -_LEAST_FALL)
             comparable = {name: info for name, info in self._metrics.items() if name not in pair.incomparable}
-            found = case_cause(Cells([*each_answer(plan.before)], now, other, fell), comparable)
+            cells = Cells([*each_answer(plan.before)], now, other, fell)
+            found = case_cause(cells, comparable)
             if raised := _raised(plan):
                 cause.left_out[plan.case.id], cause.detail = "raised", cause.detail or raised
             elif found is None:
@@ -199,12 +203,15 @@ class _Finder:
                 found.calls = plan.times + plan.more
                 found.answer = plan.swapped[0].outputs.get("answer") if plan.swapped else None
                 cause.cases[plan.case.id] = found
+                noise[plan.case.id] = answer_noise(cells, comparable)
         if not cause.cases:
             cause.refusal = "raised" if "raised" in cause.left_out.values() else "no accepted documents"
             return
         cause.retrieval = self._worse_retrieval(of_retrieval)
-        steady = not any(plan.varies for plan in plans)
-        suite_cause(cause, self._run, steady=steady, metrics=self._metrics)
+        usual = luck_of((pair.before for pair in comparisons.values() if pair.before is not None), self._metrics)
+        held = {plan.case.id for plan in plans if held_all([*each_answer(plan.before)])}
+        luck = {case_id: usual for case_id in cause.cases if case_id in held}
+        suite_cause(cause, self._run, noise=noise, luck=luck, metrics=self._metrics)
 
     def _worse_retrieval(self, of_retrieval: Sequence[str]) -> dict[str, float]:
         """Return the metrics of retrieval that are worse over the suite, or in the cases that failed by them."""

@@ -7,6 +7,7 @@ The effect of the generator is swapped - accepted, that of retrieval now - swapp
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -157,10 +158,50 @@ def case_cause(cells: Cells, metrics: Mapping[str, MetricInfo]) -> CaseCause | N
     return CaseCause(_culprit(*guilty), name, effects, cells.fell)
 
 
-def suite_cause(cause: Cause, run: Run, *, steady: bool, metrics: Mapping[str, MetricInfo]) -> Cause:
+def answer_noise(cells: Cells, metrics: Mapping[str, MetricInfo]) -> dict[str, tuple[float, float]]:
+    """Return the standard errors of the effects of generator and retrieval in one case, by what its answers vary by."""
+    columns = {name: _column(name, cells, metrics) for name in _names(cells)}
+    return {name: _errors(column) for name, column in columns.items() if column is not None}
+
+
+def luck_of(accepted: Iterable[BaselineCase], metrics: Mapping[str, MetricInfo]) -> dict[str, float]:
+    """Return by how much an accepted answer differs from the others of its case, where these held every assertion.
+
+    Only a case of which all accepted answers held can fail, so that the accepted answers of failing cases are better
+    than others of the same system would be, by this much.
+    """
+    differences = defaultdict[str, list[float]](list)
+    for before in accepted:
+        answers = [*each_answer(before)]
+        for i, one in enumerate(answers):
+            if held_all(others := [*answers[:i], *answers[i + 1 :]]):
+                for name, column in ((n, _column(n, Cells([one], others, None), metrics)) for n in _names_of([one])):
+                    if column is not None:
+                        differences[name].append(column[0][0] - math.fsum(column[1]) / len(column[1]))
+    return {name: math.fsum(values) / len(values) for name, values in differences.items()}
+
+
+def held_all(answers: Sequence[OneAnswer]) -> bool:
+    """Whether there are answers, and each holds every assertion."""
+    return bool(answers) and all(one.answered and all(one.assertions.values()) for one in answers)
+
+
+def suite_cause(
+    cause: Cause,
+    run: Run,
+    *,
+    noise: Mapping[str, Mapping[str, tuple[float, float]]],
+    luck: Mapping[str, Mapping[str, float]],
+    metrics: Mapping[str, MetricInfo],
+) -> Cause:
     """Complete *cause*, which has its cases, by what they come to together.
 
-    *steady* says whether no answer to a case differs from another: then what is seen is no chance.
+    Args:
+        cause: has its cases.
+        run: which they are of.
+        noise: by case, its `answer_noise`.
+        luck: by case, the `luck_of` its accepted answers, for cases of which all held.
+        metrics: those of the answer.
     """
     names = dict.fromkeys(name for case in cause.cases.values() for name in case.effects)
     for name in names:
@@ -184,8 +225,12 @@ def suite_cause(cause: Cause, run: Run, *, steady: bool, metrics: Mapping[str, M
         total = _loss(name, one.effect.accepted, one.effect.now, metrics)
         share = _SUITE_SHARE if name == cause.metric else _SHARE  # metrics are many, and one may be enough by chance
         if cause.metric and total > _LEAST:
+            lucky = math.fsum(of.get(name, 0.0) for of in luck.values()) / one.n
+            errors = [math.hypot(*(of[name][i] for of in noise.values() if name in of)) / one.n for i in range(2)]
             for i, part in enumerate((one.generator, one.retrieval)):
-                guilty[i] |= _is_guilty(name, part, max(_LEAST, share * total), metrics, steady=steady)
+                value = (part.value or 0.0) - (0.0 if i else lucky)
+                least = max(_LEAST, share * total, _ERRORS * errors[i] / _width(name, metrics))
+                guilty[i] |= _loss(name, 0.0, value, metrics) > least
     cause.culprit = _culprit(*guilty)
     return cause
 
@@ -206,18 +251,12 @@ def _culprit(generator: bool, retrieval: bool) -> Culprit:
     return "generator" if generator else "retrieval" if retrieval else "neither"
 
 
-def _is_guilty(name: str, part: Difference, least: float, metrics: Mapping[str, MetricInfo], *, steady: bool) -> bool:
-    """Whether a part accounts for a loss of more than *least* over the cases, and not by chance."""
-    if _loss(name, 0.0, part.value or 0.0, metrics) <= least:
-        return False
-    if steady or part.low is None or part.high is None:
-        return True
-    return part.low > 0 if name in metrics and metrics[name].direction == "lower" else part.high < 0
-
-
 def _names(cells: Cells) -> Iterable[str]:
     """Return the names of metrics and assertions in any cell."""
-    answers = [*cells.accepted, *cells.now, *(cells.swapped or ())]
+    return _names_of([*cells.accepted, *cells.now, *(cells.swapped or ())])
+
+
+def _names_of(answers: Iterable[OneAnswer]) -> Iterable[str]:
     return dict.fromkeys(name for one in answers for name in (*one.values, *one.assertions))
 
 

@@ -17,6 +17,7 @@ from pytest_auepora.regression.cause import (
     case_cause,
     is_of_answer,
     is_of_retrieval,
+    luck_of,
     suite_cause,
 )
 from pytest_auepora.regression.checks import OneAnswer
@@ -115,14 +116,18 @@ def test_a_case_is_asked_as_often_as_its_record_needs(accepted: BaselineCase, to
     assert answers_needed(accepted, case("a", **today), ANSWERED) == times
 
 
-def cause_of(cells: Sequence[tuple[float, float, float]], *, steady: bool = True, **more: Any) -> Cause:
+def cause_of(cells: Sequence[tuple[float, float, float]], *, error: float = 0.0, luck: float = 0.0, **more: Any,
+             ) -> Cause:  # fmt: skip
+    """Return the cause of cases with these cells; both effects of each have this standard *error*."""
     cause = Cause(**more)
     for i, (accepted, now, swapped) in enumerate(cells):
         found = case_cause(Cells(answers(accepted), answers(now), answers(swapped)), ANSWERED)
         assert found is not None
         cause.cases[f"c{i}"] = found
     measured = run(*(case(name) for name in cause.cases), names=("token_f1",))
-    return suite_cause(cause, measured, steady=steady, metrics=ANSWERED)
+    noise = {name: {"token_f1": (error, error)} for name in cause.cases}
+    lucky = {name: {"token_f1": luck} for name in cause.cases}
+    return suite_cause(cause, measured, noise=noise, luck=lucky, metrics=ANSWERED)
 
 
 def test_the_effects_of_a_suite_have_intervals() -> None:
@@ -136,10 +141,28 @@ def test_the_effects_of_a_suite_have_intervals() -> None:
     assert one.generator.low < -0.6 < one.generator.high < 0
 
 
-def test_what_varies_must_be_clear_over_the_cases() -> None:
+def test_what_varies_must_be_more_than_its_noise() -> None:
+    """Whether other cases would show it as well is what the interval says, and no matter here."""
     cells = [(0.9, 0.1, 0.9), (0.8, 0.2, 0.3), (0.9, 0.2, 0.95), (0.8, 0.1, 0.7)]
     assert cause_of(cells).culprit == "both"
-    assert cause_of(cells, steady=False).culprit == "retrieval"
+    assert cause_of(cells, error=0.1).culprit == "both"  # 0.1 / 2 over four cases; the generator lost 0.1375
+    assert cause_of(cells, error=0.2).culprit == "retrieval"
+
+
+def test_accepted_answers_that_were_lucky_are_no_loss() -> None:
+    cells = [(1.0, 0.1, 0.8), (0.9, 0.2, 0.8)]
+    assert cause_of(cells).culprit == "both"
+    assert cause_of(cells, luck=-0.14).culprit == "retrieval"
+
+
+def test_luck_is_what_an_answer_is_below_others_that_held() -> None:
+    varied = BaselineCase("h", 5, {"token_f1": [0.9, 0.9, 0.9, 0.9, 0.1]}, {"must_contain": [True] * 4 + [False]})
+    steady = BaselineCase("h", 5, {"token_f1": 0.9}, {"must_contain": True})
+    failed = BaselineCase("h", 5, {"token_f1": [0.1, 0.2, 0.1, 0.1, 0.1]}, {"must_contain": False})
+    luck = luck_of([varied, steady, failed], ANSWERED)
+    assert luck["must_contain"] == pytest.approx(-1 / 6)
+    assert luck["token_f1"] == pytest.approx(-0.8 / 6)
+    assert luck_of([BaselineCase("h", 1, {"token_f1": 0.9})], ANSWERED) == {}
 
 
 def test_a_worse_metric_of_retrieval_makes_it_both() -> None:
