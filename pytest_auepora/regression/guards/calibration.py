@@ -77,12 +77,14 @@ class JudgeChange(Record):
         return "better" if self.fixed > self.broken else "worse"
 
 
+_PAIRS: dict[LabelPair, tuple[bool, bool]] = {
+    "yes yes": (True, True), "yes no": (True, False), "no yes": (False, True), "no no": (False, False)
+}  # fmt: skip
+
+
 def pair_of(people: bool, judge: bool) -> LabelPair:
     """Return two labels of an item as the file has them."""
-    words: dict[tuple[bool, bool], LabelPair] = {
-        (True, True): "yes yes", (True, False): "yes no", (False, True): "no yes", (False, False): "no no"
-    }  # fmt: skip
-    return words[people, judge]
+    return next(words for words, pair in _PAIRS.items() if pair == (people, judge))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,7 @@ class Calibration(Record):
     @property
     def pairs(self) -> dict[str, tuple[bool, bool]]:
         """Item id → (human label, judge's label)."""
-        return {item: (pair.startswith("yes"), pair.endswith("yes")) for item, pair in self.labels.items()}
+        return {item: _PAIRS[words] for item, words in self.labels.items()}
 
     def mismatch(self, judge: Mapping[str, Any]) -> list[Change]:
         """Return how *judge* (a `MetricInfo.judge`) differs from the calibrated one; empty if it does not."""
