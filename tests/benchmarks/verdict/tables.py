@@ -91,19 +91,34 @@ def pages(kept: Kept, seed: int) -> list[str]:
 
 def _counted(found: Found, seed: int) -> list[str]:
     """Say how much was simulated."""
-    of_main = next(iter(found.values()))
-    said = ", ".join(f"{rates.baselines} with {rates.runs} for n = {n}" for n, rates in sorted(of_main.items()))
-    return [f"Baselines with runs against each: {said}; a fifth of the runs where something changed; four times the",
-            f"baselines with one run each where all runs against one are alike. Seed {seed}.", ""]  # fmt: skip
+    sizes: dict[str, list[str]] = {}
+    for n in _sizes(found):
+        rows = [of_row[n] for of_row in found.values() if n in of_row and of_row[n].runs > 1]
+        counts = sorted({rates.baselines for rates in rows})
+        runs = max((rates.runs for rates in rows), default=1)
+        said = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1])))) if counts else "no"
+        sizes.setdefault(f"{said} baselines a row with {runs} runs each", []).append(str(n))
+    told = "; ".join(f"n = {', '.join(of)}: {said}" for said, of in sizes.items())
+    return [
+        f"{told}. A fifth of the runs",
+        "where something changed; four times the baselines, with one run each, where all runs against one are alike.",
+        f"Seed {seed}.",
+        "",
+    ]
 
 
 def _red(found: Found, heading: str) -> list[str]:
     """Return the table of the red runs under a *heading*."""
     if heading == UNCHANGED:
         head = "nothing got worse: **red** ± standard error (95th percentile over baselines)"
-        return _table(head, found, _rows(found, heading, lambda r: f"{r.red:.1%} ± {r.error:.1%} ({r.unlucky:.0%})"))
+        return _table(head, found, _rows(found, heading, _with_error))
     head = "something did: **red**" if heading == CHANGED else "something got better: **red**"
     return _table(head, found, _rows(found, heading, lambda r: f"{r.red:.1%}"))
+
+
+def _with_error(rates: Rates) -> str:
+    unlucky = f" ({rates.unlucky:.0%})" if rates.runs > 1 else ""
+    return f"{rates.red:.1%} ± {rates.error:.1%}{unlucky}"
 
 
 def _page(found: Found) -> list[str]:

@@ -204,9 +204,11 @@ def test_the_script_writes_its_tables_below_the_marker(tmp_path: Path, capsys: p
     pytest.importorskip("scipy", reason="other rules are counted with scipy (group oracles)")
     page = tmp_path / "page.md"
     page.write_text("# Kept\n\n<!-- tables -->\nold tables\n", "utf-8")
-    main(["--baselines", "2", "--runs", "2", "--sizes", "20", "--only", "sampling", "--data", str(tmp_path / "absent"),
-          "--write", str(page)])  # fmt: skip
+    shared = ["--data", str(tmp_path / "absent"), "--kept", str(tmp_path / "counted.json"), "--write", str(page)]
+    main(["--baselines", "2", "--runs", "2", "--sizes", "20", "--only", "sampling", *shared])
     text = page.read_text("utf-8")
+    main(["--sizes", "20", "--only", "sampling model", *shared])
+    assert page.read_text("utf-8") == text, "what was counted is kept"
     assert text.startswith("# Kept\n")
     assert "old tables" not in text
     assert re.search(r"\n\| sampling model \| \d+\.\d% ± \d+\.\d% \(\d+%\) \|\n", text)
