@@ -225,14 +225,15 @@ class _Apart:
         graph = self._call.graph.copy(update={"checkpointer": InMemorySaver()})
         given, config, listener = self._call.prepare(sample)
         config["configurable"] = {**config.get("configurable", {}), "thread_id": f"auepora-{uuid4()}"}
-        graph.invoke(given, config=config, interrupt_after=[self._node])
+        whole = _with_bound(self._call.runnable, self._call.graph, graph)
+        whole.invoke(given, config=config, interrupt_after=[self._node])
         found = graph.get_state(config).values.get(key)
         documents = between.take(lambda: found)
         if documents is not found:
             graph.update_state(config, {key: documents}, as_node=self._node)
             if graph.get_state(config).values.get(key) != documents:
                 raise NoGeneratorError(self._name, f"its state adds to {key!r} what is put there")
-        return self._call.answer(graph, None, config, listener)
+        return self._call.answer(whole, None, config, listener)
 
 
 _STATE_KEYS = ("session_id", "thread_id", "conversation_id")
@@ -246,6 +247,11 @@ def _find_bound(runnable: Any, package: str, kind: str) -> Any:
             return None
         runnable = runnable.bound
     return runnable
+
+
+def _with_bound(runnable: Any, old: Any, new: Any) -> Any:
+    """Return *runnable* with *new* in the place of *old*, which it is or is a binding of."""
+    return new if runnable is old else runnable.model_copy(update={"bound": _with_bound(runnable.bound, old, new)})
 
 
 class _Chunks:

@@ -18,7 +18,13 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import RunnableBranch, RunnableLambda, RunnablePassthrough
+from langchain_core.runnables import (
+    RunnableBinding,
+    RunnableBranch,
+    RunnableConfig,
+    RunnableLambda,
+    RunnablePassthrough,
+)
 
 from pytest_auepora.adapters.documents import to_retrieved
 from pytest_auepora.adapters.langchain import from_langchain
@@ -180,10 +186,11 @@ class Added(State, total=False):
 def graph(state: Any, find: Any, calls: list[str] | None = None) -> Any:
     langgraph = pytest.importorskip("langgraph.graph")
 
-    def say(state: Any) -> Any:
+    def say(state: Any, config: RunnableConfig) -> Any:
         if calls is not None:
             calls.append(state["rewritten"])
-        return {"answer": f"{state['rewritten']} {joined(state['context'])}"}
+        ending = config.get("configurable", {}).get("ending", "")
+        return {"answer": f"{state['rewritten']} {joined(state['context'])}{ending}"}
 
     made = langgraph.StateGraph(state)
     made.add_node("rewrite", lambda state: {"rewritten": state["question"].upper()})
@@ -217,6 +224,15 @@ def test_a_graph_is_looked_at_where_documents_are_found(find: Any) -> None:
     system = as_system(graph(State, find, calls))
     check_looking(system, calls)
     assert "LIVE" in ask(system).response.text
+
+
+def test_what_a_graph_is_configured_with_holds_as_ever() -> None:
+    calls: list[str] = []
+    bound = RunnableBinding(bound=graph(State, similar, calls), config={"configurable": {"ending": "!"}})
+    system = as_system(bound)
+    assert ask(with_documents(system, OLD)).response.text.endswith("YESTERDAY (a.md)!")
+    calls.clear()
+    check_looking(system, calls)
 
 
 def test_a_state_that_adds_documents_up_is_refused() -> None:
