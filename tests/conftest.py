@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("thorough", deadline=None)  # of .ci/run: --hypothesis-profile=thorough
-settings.register_profile("light", deadline=None, max_examples=10)
+_NO_CLOCK: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("thorough", **_NO_CLOCK)  # of .ci/run: --hypothesis-profile=thorough
+settings.register_profile("light", **_NO_CLOCK, max_examples=10)
 settings.load_profile("light")
 
 sys.dont_write_bytecode = False  # every process would compile the package, and rewrite the asserts of the tests, anew

@@ -138,8 +138,9 @@ class AcceptedTexts(Mapping[str, AcceptedAnswer]):
         """Return *baseline* as a run, with the texts of the cases that are as they were accepted."""
         run = as_run(baseline, path)
         for case_id, accepted in self.items():
-            if case_id in run.cases and run.cases[case_id].content_hash == accepted.hash:
-                run.cases[case_id].texts = CaseTexts(accepted.query, {}, self.outputs(case_id))
+            case = run.cases.get(case_id)
+            if case is not None and case.content_hash == accepted.hash and self.is_of(case_id, baseline.cases[case_id]):
+                case.texts = CaseTexts(accepted.query, {}, self.outputs(case_id))
         return run
 
     def save(
@@ -220,17 +221,19 @@ NAME = "the accepted run"
 """What to call the run that `accepted_run` gives."""
 
 
-def accepted_run(baseline: Path, path: str = "") -> Run | None:
+def accepted_run(baseline: Path, path: str = "", texts: AcceptedTexts | None = None) -> Run | None:
     """Return the run that the baseline at *baseline* was made of, with its texts; None where these are not kept.
 
-    *path* is that of the golden file.
+    *path* is that of the golden file; *texts* the accepted answers, those beside the baseline where None are given.
 
     Raises:
         HistoryError, BaselineError: a file cannot be read.
     """
-    if not is_there(texts := accepted_path(baseline)) or (accepted := read_baseline(baseline)) is None:
+    if texts is None and is_there(beside := accepted_path(baseline)):
+        texts = AcceptedTexts(beside)
+    if not texts or (accepted := read_baseline(baseline)) is None:
         return None
-    return AcceptedTexts(texts).as_run(accepted, path)
+    return texts.as_run(accepted, path)
 
 
 def accepted_path(baseline: Path) -> Path:

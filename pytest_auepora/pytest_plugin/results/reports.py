@@ -130,7 +130,10 @@ class Reports:
         for judged in self.controller.finished_runs:
             key = judged.run.path, judged.run.variant
             with suppress(AueporaError):  # the verdict says what is wrong with a baseline, an update with its texts
-                accepted = None if judged.accepting else accepted_run(judged.variant.baseline_path, judged.run.path)
+                if judged.accepting:
+                    continue
+                variant = judged.variant
+                accepted = accepted_run(variant.baseline_path, judged.run.path, variant.accepted.texts())
                 if accepted is not None:
                     out[key] = replace(trends.get(key, Trend()), previous=accepted, previous_name=NAME)
         return out

@@ -117,6 +117,16 @@ def test_a_fresh_checkout_shows_what_was_accepted(keeping: Example) -> None:
     assert page.count("can be asked for within 30 days of purchase") > 1  # in the answer of then, and the reference
 
 
+def test_a_second_red_run_is_shown_beside_what_was_accepted_too(project: Example) -> None:
+    project.accept()
+    project.break_retriever()
+    for _ in range(2):
+        assert project.run(*PAGE).ret == 1
+        page = project.read("r.html")
+        assert '"earlier":"the accepted run"' in page
+        assert page.count("can be asked for within 30 days of purchase") > 1
+
+
 def test_without_texts_it_shows_none(project: Example) -> None:
     project.accept()
     fresh(project)

@@ -282,4 +282,4 @@ def test_a_page_shows_the_runs_before(project: Example) -> None:
     result.stdout.fnmatch_lines(["reports: html:report.html"])
     page = project.read("report.html")
     assert '"history":{"metrics":[{' in page
-    assert '"earlier":"the previous run"' in page
+    assert '"earlier":"the accepted run"' in page
