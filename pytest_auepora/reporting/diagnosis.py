@@ -232,7 +232,7 @@ def _ranking_fault(
     if not returned:
         return "nothing returned", Ranking(wanted=len(docs)), k
     lost = [d for d in docs if not d.within(k)]
-    fell = [d for d in docs if d.within(k) and d.rank and d.before and d.rank > d.before]
+    fell = [d for d in docs if d.within(k) and d.fell]
     if lost and not (fell and all(d.known and not d.was_within(k) for d in lost)):  # not if all were lost before
         worst = min(lost, key=lambda d: (not d.was_within(k), -d.grade, d.rank or len(returned) + 1))
         missed = min(len(lost), k) if k else len(lost)  # more than k have no room in the top k
@@ -241,7 +241,7 @@ def _ranking_fault(
         ranking = Ranking(worst, missed, found, len(docs), len(returned), made_up, twin)
         return ("document lost" if worst.was_within(k) else "document missed"), ranking, k
     if fell:
-        worst = max(fell, key=lambda d: (d.rank or 0) - (d.before or 0))
+        worst = max(fell, key=lambda d: d.fell)
         return "rank fell", Ranking(worst, 0, found, len(docs), len(returned)), k
     first = min((d for d in docs if d.rank is not None), key=lambda d: d.rank or 0, default=None)
     if first is not None and (first.rank or 0) > 1:
@@ -275,7 +275,8 @@ def _generation(
         blamed = (*parts.get("retrieval", ()), *names)
         return Diagnosis("retrieval", retrieval_fault, blamed, tuple(findings), ranking, k, fault, details)
     found = sum(doc.rank is not None for doc in docs)
-    shown = Ranking(None, len(docs) - found, found, len(docs), ranking.returned)
+    fell = max((doc for doc in docs if doc.fell), key=lambda doc: doc.fell, default=None)
+    shown = Ranking(fell, len(docs) - found, found, len(docs), ranking.returned)
     return Diagnosis("generation", fault, tuple(names), tuple(findings), shown, None, None, details)
 
 

@@ -27,6 +27,11 @@ class RelevantDoc(NamedTuple):
         text = shortened(self.label, 40)
         return f'{text}"' if text != self.label and text.count('"') % 2 else text
 
+    @property
+    def fell(self) -> int:
+        """How many ranks further down it is than it was; 0 where it is not, or is not in both."""
+        return max(self.rank - self.before, 0) if self.rank is not None and self.before is not None else 0
+
     def within(self, k: int | None) -> bool:
         """Whether it is in the top *k*; in the whole list for None."""
         return self.rank is not None and (k is None or self.rank <= k)

@@ -130,7 +130,10 @@ def _generation_text(d: Diagnosis, case: CaseResult, metrics: Mapping[str, Metri
     if not ranking.wanted:
         return fault
     if not ranking.missed:
-        found = "the document was found" if ranking.wanted == 1 else "the documents were found"
+        one = ranking.wanted == 1
+        found = "the document was found" if one else "the documents were found"
+        if (doc := ranking.doc) is not None:
+            found += f"{'' if one else f', {doc.short}'} at rank {doc.rank} (was {doc.before})"
         return f"{found}, {fault}"
     if not ranking.found:
         return f"{fault}; no relevant document was found, as when accepted"

@@ -92,6 +92,17 @@ def test_documents_missing_before_are_told_behind_the_cause() -> None:
     )
 
 
+def test_documents_further_down_than_accepted_are_told_before_the_answer() -> None:
+    before = CASE.with_(thresholds={}, labels=MUST, got=["refunds.md", "a", "b"])
+    assert said(before.with_(got=["a", "refunds.md", "b"], answer="Hm."), before) == (
+        "generation: the document was found at rank 2 (was 1), the answer misses '30 days'"
+    )
+    two = before.with_(relevant=["refunds.md", "a"])
+    assert said(two.with_(got=["a", "b", "refunds.md"], answer="Hm."), two) == (
+        "generation: the documents were found, refunds.md at rank 3 (was 1), the answer misses '30 days'"
+    )
+
+
 def test_both_went_wrong() -> None:
     case = CASE.with_(got=MANY, answer="Hm.", labels=MUST)
     assert said(case, CASE.with_(labels=MUST)) == (
