@@ -92,7 +92,7 @@ def test_documents_missing_before_are_told_behind_the_cause() -> None:
     )
 
 
-def test_documents_further_down_than_accepted_are_told_before_the_answer() -> None:
+def test_documents_further_down_are_told_with_the_answer() -> None:
     before = CASE.with_(thresholds={}, labels=MUST, got=["refunds.md", "a", "b"])
     assert said(before.with_(got=["a", "refunds.md", "b"], answer="Hm."), before) == (
         "generation: the document was found at rank 2 (was 1), the answer misses '30 days'"
