@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from typing import Literal, TypeVar
 
 from ..errors import UnknownNameError
@@ -30,6 +31,11 @@ def names_words(names: Sequence[T], most: int = 5, shown: Callable[[T], str] = s
     """Return ``a, b and 2 more``, each name as *shown*."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(map(shown, names[:most])) + more
+
+
+def decimal_text(value: float, digits: int = 12) -> str:
+    """Return *value*, at most so many digits of it that count, never with an exponent: ``0.00003``."""
+    return f"{Decimal(f'{value:.{digits}g}'):f}"
 
 
 def canonical(name: str) -> str:

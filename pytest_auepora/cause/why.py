@@ -67,8 +67,10 @@ class Question:
 
 def not_worse(run: Run, verdict: Verdict) -> Refusal:
     """Return why there is nothing to ask; empty where something is worse."""
-    if worse_cases(run, verdict):
-        return ""
+    return "" if worse_cases(run, verdict) else _nothing_worse(verdict)
+
+
+def _nothing_worse(verdict: Verdict) -> Refusal:
     return "no baseline" if verdict.comparison is None else "nothing worse"
 
 
@@ -106,11 +108,11 @@ class _Finder:
         }
 
     def find(self) -> Steps[Cause]:
-        if refusal := not_worse(self._run, self._verdict):
-            return Cause(refusal=refusal)
+        if not (worse := worse_cases(self._run, self._verdict)):
+            return Cause(refusal=_nothing_worse(self._verdict))
         cause, plans = Cause(), list[_Plan]()
         cases = {case.id: case for case in self._question.cases}
-        for case_id in worse_cases(self._run, self._verdict):
+        for case_id in worse:
             plan = self._plan(cases[case_id]) if len(plans) < MOST_CASES else "limit"
             if isinstance(plan, _Plan):
                 plans.append(plan)

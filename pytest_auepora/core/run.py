@@ -60,8 +60,10 @@ class CaseResult(Record):
     """By metric."""
     error: str = ""
     """The exception, first line first, or why it was skipped; else empty."""
-    where: str = ""
-    """file:line of the case."""
+    path: str = ""
+    """The golden file."""
+    line: Place = 0
+    """1-based line of the case in it; 0 where that is not known."""
     content_hash: str = ""
     """Of everything that decides what its scores mean."""
     cluster: str = ""
@@ -148,6 +150,11 @@ class CaseResult(Record):
     @outputs.setter
     def outputs(self, outputs: dict[str, Any]) -> None:
         self.texts = replace(self.texts.read(), outputs=outputs)
+
+    @property
+    def where(self) -> str:
+        """``file:line``; the file alone where the line is not known."""
+        return f"{self.path}:{self.line}" if self.line else self.path
 
     @property
     def expected_to_fail(self) -> bool:

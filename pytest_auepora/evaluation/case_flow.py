@@ -252,7 +252,7 @@ class CaseFlow:
         assert self.baseline is not None
         before = self.baseline.cases[case.id]
         result = accepted_result(case, before, self.run.metrics, reused)
-        result.where = self._where(case)
+        result.path, result.line = self.run.path, case.line
         self._redact(result)
         self._note_expected_failure(case, result)
         finished = self._judge(result, [*each_answer(before)], [])
@@ -263,7 +263,7 @@ class CaseFlow:
         """End a case: record its answers, merge those that are *counted*, by default all, hold it to its checks."""
         singles = [answer.result for answer in measured]
         for single in singles:
-            single.where = self._where(case)
+            single.path, single.line = self.run.path, case.line
         recordings = self._record(case, measured)
         for single in singles:
             self._redact(single)
@@ -324,9 +324,6 @@ class CaseFlow:
                 count += accepted_checks(rules, before).varied_checks
         return count
 
-    def _where(self, case: GoldenCase) -> str:
-        return f"{self.run.path}:{case.line}"
-
     @cached_property
     def _without_advisory(self) -> CaseFlow:
         """Ends cases without advisory judges: nobody reads their scores of an answer that only decides."""
@@ -346,7 +343,7 @@ class CaseFlow:
             result.xfail = case.xfail
 
     def _finish_unmeasured(self, case: GoldenCase, result: CaseResult, error: BaseException | None) -> FinishedCase:
-        result.where = self._where(case)
+        result.path, result.line = self.run.path, case.line
         self._redact(result)
         return FinishedCase(result, error=error)
 

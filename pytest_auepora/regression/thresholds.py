@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from ..base.text import did_you_mean
+from ..base.text import decimal_text, did_you_mean
 from ..core.metrics_base import Direction
 from ..errors import ThresholdError
 
@@ -56,7 +56,7 @@ class Bound(NamedTuple):
         return repr(value)
 
     def __str__(self) -> str:
-        return f"{'>=' if self.op == 'min' else '<='} {self.limit:.12g}"
+        return f"{'>=' if self.op == 'min' else '<='} {decimal_text(self.limit)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def check_range(bound: Bound, metric: str, low: float, high: float) -> None:
     share = f"{bound.limit / 100:.4f}".rstrip("0").ljust(4, "0")
     hint = f"; did you mean {share}?" if high == 1.0 < bound.limit <= 100 else ""
     span = f"from {low:g} to {high:g}" if math.isfinite(high) else f"{low:g} or more"
-    raise ThresholdError(f"{metric} is {span}, so a bound of {bound.limit:g} decides nothing{hint}")
+    raise ThresholdError(f"{metric} is {span}, so a bound of {decimal_text(bound.limit)} decides nothing{hint}")
 
 
 def _read_entry(metric: str, stat: str, raw: Any, direction: Direction) -> Iterator[Gate]:

@@ -81,8 +81,6 @@ def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Annotation]:
 def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Annotation]:
     cases = cases_of(run, verdict).get(kind, [])
     for diagnosis, (case, *others) in group_by_cause(cases, run, verdict.case_comparisons):
-        path, _, line = case.where.rpartition(":")
-        path, line = (path, line) if path and line.isdigit() else (case.where or run.path, "0")
         owners = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
         reason = diagnosis_text(diagnosis, case, run.metrics) or case.state
         lines = [] if case.state == "error" else problem_lines(case, run.metrics)
@@ -91,7 +89,7 @@ def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Annotati
         ids = [c.case_id for c in (case, *others)]
         subject = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"
         severity: Severity = "warning" if case.state == "passed" else "error"  # an assertion that was accepted
-        yield Annotation(severity, kind, f"{run.title}: {subject}", message, path, int(line))
+        yield Annotation(severity, kind, f"{run.title}: {subject}", message, case.path or run.path, case.line)
 
 
 def annotation_lines(report: Report) -> str:

@@ -8,7 +8,6 @@ from ..base.records import Record
 from ..core.run import Run
 from ..regression.verdict import Verdict
 from .diagnosis import diagnose
-from .text import plain_sentence
 from .wording.cases import diagnosis_text
 from .wording.cause import cause_lines
 from .wording.checks import advisory_lines, problem_lines, still_failing_lines
@@ -57,7 +56,7 @@ def sentences_of(run: Run, verdict: Verdict) -> Sentences:
     out = Sentences(
         first_line(run, verdict), baseline_text(verdict.baseline_note),
         [gate_sentence(gate, run, verdict.notes) for gate in verdict.gates], notes_of(run, verdict),
-        cause_lines(verdict.cause, run), [*map(plain_sentence, next_steps(run, verdict, html=""))],
+        cause_lines(verdict.cause, run), [*next_steps(run, verdict, html="")],
     )  # fmt: skip
     for case_id, case in run.cases.items():
         diagnosis = diagnose(case, verdict.case_comparisons.get(case_id), run.metrics)

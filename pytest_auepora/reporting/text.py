@@ -9,8 +9,9 @@ import unicodedata
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate, takewhile
-from typing import Any, TypeAlias
+from typing import Any
 
+from ..base.pages import help_command, page_url
 from ..base.text import names_words
 
 GOOD, BAD, UNJUDGED, UNSURE, NEUTRAL, DOTS, ARROW, RULE = "✓", "✗", "\u2013", "?", "·", "…", "→", "─"
@@ -67,6 +68,11 @@ def printable(text: str, *, keep_lines: bool = False) -> str:
         return "\n".join(re.sub(_UNSAFE, _escape, line) for line in lines)
     text = " ".join(text.split())
     return text if text.isprintable() else re.sub(_UNSAFE, _escape, text)
+
+
+def one_line(text: str) -> str:
+    """Return *text* as `printable` does, its blanks kept."""
+    return printable(" ".join(text.splitlines()), keep_lines=True)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -170,35 +176,49 @@ _HTML = re.compile(r"<(?=[a-z/!?]|$)|&(?=[#\w]|$)", re.IGNORECASE)
 _MENTION = re.compile(r"((?<![\w/])(?:[@#]|GH-)|(?<![\w.-])[\w-]{1,39}/[\w.-]{1,100}[@#])(?=\w)")
 
 
-def escape_markdown(text: str) -> str:
-    """Return user text for a line of Markdown, with all markup escaped."""
-    return _escaped_markup(printable(text))
-
-
-def _escaped_markup(text: str) -> str:
-    text = _SPECIAL.sub(r"\\\g<0>", _break_mentions(text))
-    return _HTML.sub(lambda match: html.escape(match[0]), text)
-
-
 class Code(str):
     """A part of a sentence that people type as it stands: a command, a setting."""
 
     __slots__ = ()
 
 
-Parts: TypeAlias = tuple[str, ...]
-"""The parts of a sentence, those that are `Code` among them."""
+class Sentence(str):
+    """A text that knows which of its parts are `Code`: those stand in backticks in it."""
+
+    __slots__ = ("parts",)
+    parts: tuple[str, ...]
+
+    def __new__(cls, *parts: str) -> Sentence:
+        """Join *parts*; sentences among them keep their own."""
+        known = tuple(inner for part in parts for inner in parts_of(part))
+        self = super().__new__(cls, "".join(f"`{part}`" if isinstance(part, Code) else part for part in known))
+        self.parts = known
+        return self
 
 
-def plain_sentence(parts: Parts) -> str:
-    """Return a sentence with its code in backticks."""
-    return "".join(f"`{part}`" if isinstance(part, Code) else part for part in parts)
+def parts_of(text: str) -> tuple[str, ...]:
+    """Return the parts of a sentence, those that are `Code` among them; any other text is one."""
+    return text.parts if isinstance(text, Sentence) else (text,)
 
 
-def markdown_sentence(parts: Parts) -> str:
-    """Return a sentence for a line of Markdown: its code as code, the rest escaped."""
-    texts = ((part, printable(part, keep_lines=True)) for part in parts)
-    return "".join(f"`{text}`" if isinstance(part, Code) else _escaped_markup(text) for part, text in texts)
+def where_to_read(topic: str) -> str:
+    """Return where *topic* is read, a page or ``page#section``: its URL where it is known, else the command."""
+    return page_url(topic) or Code(help_command(topic))
+
+
+def escape_markdown(text: str) -> str:
+    """Return a sentence or user text for a line of Markdown: its code as code, all other markup escaped."""
+    return "".join(map(_markdown_part, text.parts)) if isinstance(text, Sentence) else _escaped_markup(printable(text))
+
+
+def _markdown_part(part: str) -> str:
+    line = one_line(part)
+    return "`" + line.replace("`", "'") + "`" if isinstance(part, Code) else _escaped_markup(line)
+
+
+def _escaped_markup(text: str) -> str:
+    text = _SPECIAL.sub(r"\\\g<0>", _break_mentions(text))
+    return _HTML.sub(lambda match: html.escape(match[0]), text)
 
 
 def escape_html(text: str) -> str:

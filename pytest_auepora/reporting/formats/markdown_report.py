@@ -19,12 +19,12 @@ from ..side_by_side import SideBySide
 from ..tally import FAILING, case_status, cases_of
 from ..terminal.failure import failure_text
 from ..text import (
+    Sentence,
     escape_html,
     escape_markdown,
     folded,
     listed,
     markdown_list,
-    markdown_sentence,
     markdown_table,
     more_item,
     printable,
@@ -143,7 +143,7 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
         yield _all_cases(run, verdict)
     if steps := next_steps(run, verdict):
         yield "**What to do next**"
-        yield markdown_list([*map(markdown_sentence, steps)])
+        yield markdown_list([*map(escape_markdown, steps)])
 
 
 def _table(rows: Sequence[MetricRow]) -> str:
@@ -171,7 +171,7 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
         lines = []
         for (kind, reason, *extras), parts in grouped(stories).items():
             names = ", ".join(filter(None, parts))
-            texts = map(escape_markdown, [f"{kind}{f'{names}: ' if names else ''}{reason}", *extras])
+            texts = map(escape_markdown, [Sentence(kind, f"{names}: " if names else "", reason), *extras])
             lines.append(f"{state_symbol(group.state)} {' · '.join(texts)}")
         items = markdown_list(lines)
         if group.open:

@@ -16,7 +16,7 @@ from ..numbers import metric_value, plural, score, with_interval
 from ..report import EarlierRun, Trend
 from ..side_by_side import SideBySide
 from ..tally import FAILING, ORDER, cases_of
-from ..text import Code, Parts
+from ..text import Code, parts_of
 from ..wording.cause import cause_lines, effects_in_words
 from ..wording.changes import provenance_lines
 from ..wording.gates import brief_text, gate_groups, gate_title, owner_and_cost, part_text, reason_text
@@ -71,9 +71,9 @@ def run_data(
         "compared": verdict.comparison is not None,
         "baseline": safe_text(baseline_text(verdict.baseline_note)),
         "changed": [safe_text(line) for line in lines],
-        "cause": [safe_text(line) for line in cause_lines(verdict.cause, run, effects=False)],
+        "cause": [_sentence(line) for line in cause_lines(verdict.cause, run, effects=False)],
         "effects": effects_in_words(verdict.cause, run),
-        "steps": [_step(parts) for parts in next_steps(run, verdict, html="")] if steps else [],
+        "steps": [_sentence(step) for step in next_steps(run, verdict, html="")] if steps else [],
         "worst": rows.of(worst),
         "worstDetails": details(worst),
         "metrics": [_metric_row(run, verdict, row) for row in table],
@@ -81,7 +81,7 @@ def run_data(
             {"title": group.title, "state": group.state, "gates": [_gate(run, verdict, gate) for gate in group.gates]}
             for group in gate_groups(verdict)
         ],
-        "notes": [safe_text(note) for note in notes if note],
+        "notes": [_sentence(note) for note in notes if note],
         "gone": {safe_text(old): safe_text(new or "") for old, new in vanished.items()},
         "columns": [_column(run, name) for name in rows.columns],
         "tags": [*rows.labels.get("tag", ())],
@@ -93,9 +93,10 @@ def run_data(
     }
 
 
-def _step(parts: Parts) -> list[list[Any]]:
-    """Return each part of a sentence, and whether it is code."""
-    return [[safe_text(part, keep_lines=True), isinstance(part, Code)] for part in parts if part]
+def _sentence(text: str) -> list[str | list[str]]:
+    """Return the parts of a sentence; each that is code is a list of it alone."""
+    shown = ((part, safe_text(part, keep_lines=True)) for part in parts_of(text) if part)
+    return [[said] if isinstance(part, Code) else said for part, said in shown]
 
 
 def _worst(rows: CaseRows) -> list[str]:
@@ -128,8 +129,8 @@ def _metric_row(run: Run, verdict: Verdict, row: MetricRow) -> dict[str, Any]:
 def _gate(run: Run, verdict: Verdict, gate: GateOutcome) -> dict[str, Any]:
     brief, reason = brief_text(gate, run, verdict.notes), reason_text(gate, run, verdict.notes)
     return {
-        "title": safe_text(gate_title(gate)), "brief": safe_text(brief),
-        "reason": "" if reason == brief else safe_text(reason),
+        "title": safe_text(gate_title(gate)), "brief": _sentence(brief),
+        "reason": [] if reason == brief else _sentence(reason),
         "extras": [safe_text(text) for text in owner_and_cost([gate], run)], "part": safe_text(part_text(gate)),
     }  # fmt: skip
 

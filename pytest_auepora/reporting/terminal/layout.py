@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..text import DOTS, RULE, clip, printable, text_width, without_command, wrap
+from ..text import DOTS, RULE, clip, one_line, printable, text_width, without_command, wrap
 
 _LABEL_WIDTH = 11
 
@@ -104,7 +104,7 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], width: int)
     """
     grid = [
         [Cell(c.title, ("bold",)) for c in columns],
-        *([_safe_cell(cell) for cell in row] for row in rows),
+        *([cell._replace(text=one_line(cell.text)) for cell in row] for row in rows),
     ]
     visible = [i for i in range(len(columns)) if any(row[i].text for row in grid[1:])]
     sizes = {i: max(text_width(row[i].text) for row in grid) for i in visible}
@@ -114,11 +114,6 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], width: int)
     head, *lines = [_row(row, columns, sizes) for row in grid]
     rule = RULE * min(width, sum(sizes.values()) + len(_GAP) * (len(sizes) - 1))
     return [head, [Cell(rule, ("light",))], *lines]
-
-
-def _safe_cell(cell: Cell) -> Cell:
-    is_safe = cell.text.isascii() and cell.text.isprintable()
-    return cell if is_safe else cell._replace(text=printable(cell.text))
 
 
 def _fit_widths(columns: Sequence[Column], sizes: dict[int, int], width: int) -> None:

@@ -12,7 +12,7 @@ from ..diagnosis import Diagnosis, group_by_cause
 from ..numbers import change, plural
 from ..relevant_docs import as_shown
 from ..tally import FAILING, STATE_STYLES, CaseStatus, cases_of, headline_style
-from ..text import ARROW, listed, plain_sentence, text_width
+from ..text import ARROW, listed, text_width
 from ..wording.cases import accepted_text, diagnosis_text
 from ..wording.cause import cause_lines
 from ..wording.checks import failed_lines, still_failing_lines
@@ -80,7 +80,7 @@ def summary_lines(
     page.paragraph(changed_line(verdict), "light", most=4)
     later_steps = {step for pair in later for step in next_steps(*pair, html)}
     for step in next_steps(run, verdict, html) if steps else ():
-        page.paragraph(f"{ARROW} {plain_sentence(step)}" if step not in later_steps else "", "bold")
+        page.paragraph(f"{ARROW} {step}" if step not in later_steps else "", "bold")
     return page.lines
 
 

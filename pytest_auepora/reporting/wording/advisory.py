@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...base.grouping import grouped
-from ...base.pages import reference
 from ...base.text import names_words
 from ...core.run import Run
 from ...regression.outcomes import Advisory
 from ...regression.verdict import Verdict
-from ..text import cases_words
+from ..text import Code, Sentence, cases_words, where_to_read
 from .changes import changes_text
 from .checks import advisory_lines
 from .gates import part_text, reason_text
@@ -25,20 +24,20 @@ def advisory_text(why: Advisory) -> str:
         return why.detail
     if why.reason == "judge gone":
         return JUDGE_GONE
-    said = {
-        "no calibration": f"there is no {why.place or 'calibration'}; {reference('judges')}",
-        "another judge": (
-            f"the calibration is of another one ({changes_text(why.changes)}); run `auepora calibrate` again"
-        ),
-    }.get(why.reason, why.detail)
-    return f"judge not calibrated: {said}"
+    said = Sentence("judge not calibrated: ")
+    if why.reason == "no calibration":
+        return Sentence(said, f"there is no {why.place or 'calibration'}; ", where_to_read("judges"))
+    if why.reason == "another judge":
+        changes = f"the calibration is of another one ({changes_text(why.changes)}); run "
+        return Sentence(said, changes, Code("auepora calibrate"), " again")
+    return Sentence(said, why.detail)
 
 
 def advisory_notes(run: Run, verdict: Verdict) -> list[str]:
     """Return which metrics are advisory and why, and what they would have failed."""
     would_fail = [gate for gate in verdict.gates if gate.would_be == "failed"]
-    notes = [
-        f"advisory: {part_text(gate)}: {reason_text(gate, run, verdict.notes)}"
+    notes: list[str] = [
+        Sentence(f"advisory: {part_text(gate)}: ", reason_text(gate, run, verdict.notes))
         for gate in would_fail
         if not gate.is_of_slice
     ]
@@ -50,7 +49,8 @@ def advisory_notes(run: Run, verdict: Verdict) -> list[str]:
         said = "; ".join(f"{cases_words(ids)}: {line}" for line, ids in lines[:3])
         notes.append(f"advisory: would fail cases: {said}{f' and {more} more' if more else ''}")
     places = grouped((_shared(why, verdict.advisory), name) for name, why in verdict.advisory.items())
-    notes += [f"advisory: cannot fail the run: {', '.join(names)} ({reason})" for reason, names in places.items()]
+    for reason, names in places.items():
+        notes.append(Sentence(f"advisory: cannot fail the run: {', '.join(names)} (", reason, ")"))
     return notes
 
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...base.grouping import grouped
-from ...base.pages import reference
 from ...core.run import MetricInfo, Run
 from ...regression.cause import CaseCause, Cause, Culprit, LeftOut, MetricCause
 from ...regression.statistics.intervals import Difference
 from ..numbers import metric_change, plural, score
-from ..text import listed
+from ..text import Code, Sentence, listed, where_to_read
 
 CULPRITS: Mapping[Culprit, str] = {
     "retrieval": "retrieval", "generator": "the generator", "both": "both retrieval and the generator",
@@ -147,15 +146,16 @@ def _refusal_lines(cause: Cause) -> list[str]:
         case "no retriever":
             text = "no document was seen, neither when the answers were accepted nor today; return them with the answer"
         case "no accepted documents" if set(cause.left_out.values()) == {"not kept"} or not cause.left_out:
-            text = (
-                f"the documents of the accepted answers are not kept here{f' ({cause.detail})' if cause.detail else ''}"
-                f": the next `pytest --auepora-update` keeps them, `auepora_accepted = texts` beside the baseline for "
-                f"other checkouts ({reference('why')})"
-            )
+            detail = f" ({cause.detail})" if cause.detail else ""
+            text = Sentence(
+                f"the documents of the accepted answers are not kept here{detail}: the next ",
+                Code("pytest --auepora-update"), " keeps them, ", Code("auepora_accepted = texts"),
+                " beside the baseline for other checkouts (", where_to_read("why"), ")",
+            )  # fmt: skip
         case "partial run":
             text = "not all cases of the suite ran: run the whole golden file"
         case "workers":
-            text = "workers of pytest-xdist ran the cases: run without -n, or `auepora why last`"
+            text = Sentence("workers of pytest-xdist ran the cases: run without -n, or ", Code("auepora why last"))
         case "scope":
             text = "the system lives for one test only: give its fixture the scope of a module or session"
         case "no accepted documents":
@@ -165,5 +165,5 @@ def _refusal_lines(cause: Cause) -> list[str]:
         case "calls":
             text = "no call may be made any more: raise --auepora-max-calls, or the budget"
         case _:
-            text = "a test evaluates this suite: ask with `run.why()` there"
-    return [f"why: not shown: {text}", *_left_out_lines(cause)]
+            text = Sentence("a test evaluates this suite: ask with ", Code("run.why()"), " there")
+    return [Sentence("why: not shown: ", text), *_left_out_lines(cause)]

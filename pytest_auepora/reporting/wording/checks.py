@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...base.grouping import grouped
-from ...base.text import names_words
+from ...base.text import decimal_text, names_words
 from ...core.findings import Finding, FindingStatus
 from ...core.run import CaseResult, MetricInfo
 from ...regression.checks import ASSERTIONS
@@ -51,7 +51,7 @@ def fault_text(finding: Finding, info: MetricInfo | None = None) -> str:
         return f"{name} {metric_value(after, info, bound)}, wanted {bound}"
     if finding.kind == "fell" and finding.before is not None and after is not None and finding.limit is not None:
         before, now = _distinguishable(finding.before, after, finding.limit)
-        return f"{name} {_moved(finding)} from {before} to {now} (limit {finding.limit:g})"
+        return f"{name} {_moved(finding)} from {before} to {now} (limit {decimal_text(finding.limit)})"
     if finding.kind == "no number":
         return f"{name} has no number{f' ({finding.reason})' if finding.reason else ''}"
     if finding.kind == "metric raised":
@@ -137,7 +137,7 @@ def fault_lines(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[s
             continue
         line, drop = fault_text(finding, metrics.get(measured_by(finding))), fell.get(finding.metric)
         if finding.kind == "threshold" and drop is not None and drop.before is not None and drop.limit is not None:
-            line += f", {_moved(drop)} from {drop.before:.2f} (limit {drop.limit:g})"
+            line += f", {_moved(drop)} from {drop.before:.2f} (limit {decimal_text(drop.limit)})"
         lines.append(line)
     return lines
 

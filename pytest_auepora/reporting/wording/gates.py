@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from ...base.text import decimal_text
 from ...core.run import MetricInfo, Run
 from ...regression.outcomes import HAS_NUMBER, PASS_RATE, GateOutcome, Note
 from ...regression.verdict import Verdict
 from ..numbers import plural
+from ..text import Sentence
 from .missing import label_hint, missing_text
 from .statistics import interval_text, limit_text, test_text, tolerance_text, values_text
 
@@ -47,10 +49,10 @@ def reason_text(gate: GateOutcome, run: Run, notes: Sequence[Note] = ()) -> str:
     text = missing_text(gate, run) if gate.reason and gate.test is None and gate.interval is None else ""
     text = text or _judged_text(gate, run.metrics.get(gate.metric))
     if gate.state == "failed" and gate.word == "inconclusive":
-        text = f"inconclusive (on_inconclusive: fail): {text}"
+        text = Sentence("inconclusive (on_inconclusive: fail): ", text)
     if gate.would_be == "failed":
-        text = f"would fail: {text}"
-    return text + _no_label_hint(gate, run, notes)
+        text = Sentence("would fail: ", text)
+    return Sentence(text, _no_label_hint(gate, run, notes))
 
 
 def brief_text(gate: GateOutcome, run: Run, notes: Sequence[Note] = ()) -> str:
@@ -70,8 +72,9 @@ def bound_text(gate: GateOutcome) -> str:
     if gate.method == "tolerance" and gate.limit is not None:
         return f"loss <= {limit_text(gate)}"
     if gate.test is not None:
-        return f"p > {gate.test.alpha:g}"
-    return f"interval at {gate.interval.alpha:g}" if gate.interval is not None and gate.interval.alpha else ""
+        return f"p > {decimal_text(gate.test.alpha)}"
+    alpha = gate.interval.alpha if gate.interval is not None else 0.0
+    return f"interval at {decimal_text(alpha)}" if alpha else ""
 
 
 def errored_text(n_error: int) -> str:
@@ -110,7 +113,7 @@ def _no_label_hint(gate: GateOutcome, run: Run, notes: Sequence[Note]) -> str:
     note = next((note for note in notes if note.kind == "no label met"), None)
     if note is None or not is_retrieval or gate.kind != "threshold" or gate.state != "failed":
         return ""
-    return f"; no label was met in {plural(note.data.get('cases', 0), 'case')} ({label_hint(note)})"
+    return Sentence(f"; no label was met in {plural(note.data.get('cases', 0), 'case')} (", label_hint(note), ")")
 
 
 # -- lists of gates

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from ...base.pages import reference
 from ...base.text import names_words
 from ...core.run import Run
 from ...regression.outcomes import GateOutcome, Note
 from ..numbers import plural
+from ..text import Code, Sentence, where_to_read
 from .changes import by_reason, metrics_text, unpaired_text
 
-_ACCEPT = "accept a run with `pytest --auepora-update`"
+_ACCEPT = Sentence("accept a run with ", Code("pytest --auepora-update"))
 JUDGE_GONE = "the judge that was calibrated is not there: no model is named now; its gates count only with it"
-_PRUNE = "accept with `pytest --auepora-update=prune`"
-_CHECK_HINT = "`pytest --auepora-labels check` lists them"
+_PRUNE = Sentence("accept with ", Code("pytest --auepora-update=prune"))
+CHECK_HINT = Sentence(Code("pytest --auepora-labels check"), " lists them")
 
 
 def missing_text(gate: GateOutcome, run: Run) -> str:
@@ -54,19 +54,17 @@ def _lost_text(gate: GateOutcome) -> str:
         case "cases vanished":
             new_names = {old: f"{old} (renamed to {new}?)" for old, new in gate.renamed.items() if new}
             gone = names_words([new_names.get(name, name) for name in gate.names])
-            return f"{gone} in the baseline, no longer in the golden file; {_PRUNE}"
+            return Sentence(f"{gone} in the baseline, no longer in the golden file; ", _PRUNE)
         case "metrics vanished":
-            return f"{names} in the baseline, no longer computed; {_PRUNE}"
+            return Sentence(f"{names} in the baseline, no longer computed; ", _PRUNE)
         case "scores lost":
             first = gate.names[0] if gate.names else "a case"
             cases = f"{first} and {len(gate.names) - 1} more" if len(gate.names) > 1 else first
             why = f" ({gate.metric}{f': {detail}' if detail else ''})" if gate.metric or detail else ""
-            return f"{cases} had a score in the baseline and has none now{why}; {_ACCEPT}"
+            return Sentence(f"{cases} had a score in the baseline and has none now{why}; ", _ACCEPT)
         case "labels moved":
-            return (
-                f"{names}: moved labels without a match, so retrieval is n/a in "
-                f"{plural(gate.n or len(gate.worst_cases), 'case')}; {_CHECK_HINT}"
-            )
+            cases = plural(gate.n or len(gate.worst_cases), "case")
+            return Sentence(f"{names}: moved labels without a match, so retrieval is n/a in {cases}; ", CHECK_HINT)
         case _:
             return ""
 
@@ -76,7 +74,7 @@ def _unusable_text(gate: GateOutcome, run: Run) -> str:
     names, detail = names_words(gate.names), gate.detail
     match gate.reason:
         case "no baseline":
-            return f"{detail or 'there is no baseline'}; {_ACCEPT}, and commit the file"
+            return Sentence(f"{detail or 'there is no baseline'}; ", _ACCEPT, ", and commit the file")
         case "suspects":
             return f"{names} failed and could not be confirmed, which a required baseline does not allow"
         case "unreadable" | "not written" | "hook raised":
@@ -106,4 +104,4 @@ def label_hint(note: Note) -> str:
         return "no document was returned; does the system return (answer, documents)?"
     if source := note.data.get("source"):
         return f"a plain label is an id; did you mean {{doc: {source}}}?"
-    return f"a plain label is an id, {{doc: …}} names a source document: {reference('recall-is-zero')}"
+    return Sentence("a plain label is an id, {doc: …} names a source document: ", where_to_read("recall-is-zero"))

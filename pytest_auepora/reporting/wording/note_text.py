@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from ...base.pages import reference
 from ...base.text import names_words
 from ...regression.outcomes import Note
 from ...regression.policy import CLUSTERS_FOR_STATISTICS
 from ..numbers import number, plural
+from ..text import Code, Sentence, where_to_read
 from .changes import incomparable_text
 from .missing import label_hint
+
+_ANCHOR = Code("pytest --auepora-update=anchor")
 
 
 def note_text(note: Note) -> str:
@@ -27,26 +29,25 @@ def _of_comparison(note: Note) -> str:
         case "not comparable with the anchor":
             return f"not comparable with the anchor: {names} ({why})"
         case "anchor not compared":
-            renew = "renew it with `pytest --auepora-update=anchor`"
-            return f"nothing in this run compares with the anchor, so slow drift was not judged; {renew}"
+            said = "nothing in this run compares with the anchor, so slow drift was not judged; renew it with "
+            return Sentence(said, _ANCHOR)
         case "accepted once":
             cases = plural(data.get("cases", len(note.names)), "case")
-            return (
-                f"one accepted answer of {cases}: chance in them cannot be told from a change; "
-                f"`pytest --auepora-update` asks them again ({reference('baselines')})"
-            )
+            said = f"one accepted answer of {cases}: chance in them cannot be told from a change; "
+            page = where_to_read("baselines")
+            return Sentence(said, Code("pytest --auepora-update"), " asks them again (", page, ")")
         case "reused":
             cases, reused = data.get("cases", 0), data.get("reused", 0)
             return f"{plural(cases, 'case')}: {plural(cases - reused, 'generator call')}, {reused} reused"
         case "falls add up":
             change = f"from {number(data.get('before', 0.0))} to {number(data.get('after', 0.0))}"
-            anchor = "an anchor keeps such steps from adding up: `pytest --auepora-update=anchor`"
-            return f"{names}: {data.get('falls', 0)} accepted falls in a row add up {change}; {anchor}"
+            said = f"{names}: {data.get('falls', 0)} accepted falls in a row add up {change}; "
+            return Sentence(said, "an anchor keeps such steps from adding up: ", _ANCHOR)
         case "no label met":
             returned = [f"{hit} of {doc}" if doc else str(hit) for hit, doc in data.get("returned") or ()]
             came = f"returned {names_words(returned, 3)}; " if returned else ""
             cases, wanted = plural(data.get("cases", 0), "case"), names_words(note.names, 3)
-            return f"no label was met in {cases}: wanted {wanted}; {came}{label_hint(note)}"
+            return Sentence(f"no label was met in {cases}: wanted {wanted}; {came}", label_hint(note))
         case _:
             return ""
 
@@ -102,10 +103,13 @@ def _of_update(note: Note) -> str:
         case "accepted answers not kept":
             return f"the accepted answers are not kept: {detail}"
         case "looked once":
+            longer = " that lives longer than one test can be asked again: scope='session'"
             return {
-                "workers": "one process looks again: `pytest --auepora -p no:xdist`",
-                "scope": f"a fixture `{names}` that lives longer than one test can be asked again: scope='session'",
-                "replay": "the replayed run has no second answers: `pytest --auepora` asks for them",
+                "workers": Sentence("one process looks again: ", Code("pytest --auepora -p no:xdist")),
+                "scope": Sentence("a fixture ", Code(names), longer),
+                "replay": Sentence(
+                    "the replayed run has no second answers: ", Code("pytest --auepora"), " asks for them"
+                ),
                 "limit": "a higher --auepora-max-calls looks again",
                 "budget": "a higher auepora_budget looks again",
             }.get(detail, detail)

@@ -13,11 +13,12 @@ from ...regression.outcomes import BaselineNote
 from ...regression.verdict import Verdict
 from ..diagnosis import distinct
 from ..numbers import percent, plural
-from ..text import cases_words, listed
+from ..text import Code, Sentence, cases_words, listed
 from .advisory import advisory_notes
 from .changes import changes_text
 from .checks import finding_line, is_known_to_vary
 from .gates import part_text
+from .missing import CHECK_HINT
 from .note_text import note_text
 from .spending import judge_lines, system_lines
 
@@ -27,22 +28,19 @@ _MATCHES = {
     "fallback_doc": "by document (fallback_doc)",
 }
 _MOST_METRICS = 4
-_CHECK_HINT = "`pytest --auepora-labels check` lists them"
 
 
 def notes_of(run: Run, verdict: Verdict) -> list[str]:
     """Return the notes of a verdict, and what its gates, its comparison and the cases say beside."""
     lines = [note_text(note) for note in verdict.notes]
     if any(gate.reason == "suite not selected" for gate in verdict.gates):
-        lines.append("gates not judged: the test `suite` was not selected")
+        lines.append(Sentence("gates not judged: the test ", Code("suite"), " was not selected"))
     lines += _look_notes(verdict)
     lines += varies_lines(run, 3 if verdict.outcome == "failed" else 10)
     if (comparison := verdict.comparison) is not None and comparison.unsteady:
         names = ", ".join(comparison.unsteady)
-        lines.append(
-            f"{names}: no longer steady, answers to one case differed in this run; "
-            "if intended, `pytest --auepora-update` stores it"
-        )
+        said = f"{names}: no longer steady, answers to one case differed in this run; if intended, "
+        lines.append(Sentence(said, Code("pytest --auepora-update"), " stores it"))
     lines += _label_notes(run, verdict) + _quarantine_notes(run) + skipped_lines(run)
     return lines + advisory_notes(run, verdict)
 
@@ -99,7 +97,7 @@ def _label_notes(run: Run, verdict: Verdict) -> list[str]:
         kinds = ", ".join(f"{n} {kind}" for kind, n in became.most_common())
         texts = ", ".join(f"{matched[match]} {text}" for match, text in _MATCHES.items() if matched[match])
         matches = f"; cases matched {texts}" if texts else ""
-        out.append(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{matches}; {_CHECK_HINT}")
+        out.append(Sentence(f"labels moved in {len(moved)} of {len(run.cases)} cases: {kinds}{matches}; ", CHECK_HINT))
     cases = verdict.case_comparisons.items()
     reasons = grouped((changes_text(case.not_comparable), case_id) for case_id, case in cases if case.not_comparable)
     return out + [f"retrieval not comparable in {plural(len(ids), 'case')}: {why}" for why, ids in reasons.items()]

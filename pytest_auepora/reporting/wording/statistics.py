@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...base.text import decimal_text
 from ...core.run import MetricInfo
 from ...regression.outcomes import GateOutcome, Interval, Test
 from ...regression.thresholds import Bound
@@ -45,7 +46,7 @@ def tolerance_text(gate: GateOutcome) -> str:
     if gate.limit is None or gate.before is None or gate.value is None or gate.word != "worse":
         return ""
     drop = abs(gate.value - gate.before)
-    return f"worse by {Bound('max', gate.limit).shown(drop)}, more than the tolerated {gate.limit:g}"
+    return f"worse by {Bound('max', gate.limit).shown(drop)}, more than the tolerated {decimal_text(gate.limit)}"
 
 
 def test_text(test: Test, gate: GateOutcome) -> str:
@@ -56,7 +57,7 @@ def test_text(test: Test, gate: GateOutcome) -> str:
         limit = test.min_effect
         if gate.word == "worse":
             shown = Bound("max", limit).shown(test.drop)
-            return f"worse by {shown}, more than the tolerated {limit:g} ({moves_text(test)})"
+            return f"worse by {shown}, more than the tolerated {decimal_text(limit)} ({moves_text(test)})"
         return moves_text(test)
     moved = _change_text(test)
     if gate.word == "worse":
@@ -156,7 +157,7 @@ def limit_text(gate: GateOutcome) -> str:
 
 
 def _amount(size: float, *, ratio: bool, digits: int = 4) -> str:
-    return f"{size * 100:.{digits}g} %" if ratio else f"{size:.{digits}g}"
+    return f"{decimal_text(size * 100, digits)} %" if ratio else decimal_text(size, digits)
 
 
 def shortest(x: float, limit: Bound | None = None) -> str:

@@ -6,7 +6,7 @@ from ...base.grouping import grouped
 from ...history.compare import WHY_NOT, CompareReport, QueryNote
 from ..diagnosis import measured_by
 from ..numbers import plural
-from ..text import listed
+from ..text import Sentence, listed
 from .changes import change_text
 from .checks import fault_text
 from .gates import part_text, reason_text
@@ -46,9 +46,11 @@ def case_lines(report: CompareReport, case_id: str) -> list[str]:
 def problems(report: CompareReport) -> list[str]:
     """Return what is worse or undecided, then the cases whose checks fail now, first those that were confirmed."""
     gates = [g for g in report.gates if g.state in ("failed", "inconclusive") or g.would_be == "failed"]
-    texts = ((f"{'advisory: ' if gate.would_be else ''}{reason_text(gate, report.run)}", gate) for gate in gates)
-    by_reason = grouped((text, part_text(gate)) for text, gate in texts)
-    out = [f"{', '.join(names)}: {reason}" for reason, names in by_reason.items()]
+    by_reason = grouped(
+        (Sentence("advisory: " if gate.would_be else "", reason_text(gate, report.run)), part_text(gate))
+        for gate in gates
+    )
+    out: list[str] = [Sentence(f"{', '.join(names)}: ", reason) for reason, names in by_reason.items()]
     worse = report.regressed_cases
     for case_id in sorted(report.findings, key=lambda case_id: case_id not in worse):
         lines = "; ".join(case_lines(report, case_id))

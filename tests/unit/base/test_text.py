@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pytest_auepora.base.text import (
+    decimal_text,
     did_you_mean,
     error_line,
     forms_words,
@@ -19,6 +22,14 @@ def test_of_many_names_the_first_are_told() -> None:
     assert names_words(["a", "b"], 2) == "a, b"
     assert names_words(["a", "b", "c"], 2) == "a, b and 1 more"
     assert names_words([1, 22, 333, 4444], 2, hex) == "0x1, 0x16 and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.8, "0.8"), (3e-05, "0.00003"), (-1.5e20, "-150000000000000000000"), (0.1 + 0.2, "0.3"), (5, "5")],
+)
+def test_a_number_is_written_without_an_exponent(value: float, text: str) -> None:
+    assert decimal_text(value) == text
 
 
 def test_an_error_in_one_line() -> None:

@@ -67,7 +67,7 @@ def test_cases_leave_in_order_however_they_end(tmp_path: Path) -> None:
     assert [(one.result.case_id, one.result.state) for one in done] == [
         ("a", "skipped"), ("b", "error"), ("c", "failed"),
     ]  # fmt: skip
-    assert [one.result.where for one in done] == ["s.golden.yaml:5", "s.golden.yaml:6", "s.golden.yaml:7"]
+    assert [(one.result.path, one.result.line) for one in done] == [("s.golden.yaml", line) for line in (5, 6, 7)]
     assert [one.error for one in done] == [calls[0].error, calls[1].error, None]
 
 

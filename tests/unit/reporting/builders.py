@@ -89,7 +89,8 @@ def result_of(case: Case, names: Sequence[str] = METRICS, path: str = "golden/bi
               for metric in [REGISTRY.get(n)]}  # fmt: skip
     result = CaseResult(
         case.id,
-        where=f"{path}:{case.line}",
+        path=path,
+        line=case.line,
         content_hash=f"hash-of-{case.id}",
         cluster=case.id,
         labels={**{k: v for k, v in case.labels.items() if isinstance(v, str)}, "tags": list(case.tags)},

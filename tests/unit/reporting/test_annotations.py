@@ -89,21 +89,12 @@ def test_a_case_is_at_its_line_with_all_its_problems() -> None:
     assert problems[0].startswith("recall@5 0.000, wanted >= 0.5")
 
 
-@pytest.mark.parametrize(
-    ("where", "place"),
-    [
-        ("", (GOLDEN, 0)),
-        ("outputs.jsonl", ("outputs.jsonl", 0)),
-        ("C:\\shop\\a.golden.yaml:7", ("C:\\shop\\a.golden.yaml", 7)),
-        ("a.golden.yaml:?", ("a.golden.yaml:?", 0)),
-        (":7", (":7", 0)),
-    ],
-)
-def test_a_place_without_a_line(where: str, place: tuple[str, int]) -> None:
+@pytest.mark.parametrize("place", [("C:\\shop\\a.golden.yaml", 7), ("a.golden.yaml:9", 0), ("", 0)])
+def test_a_case_is_placed_in_its_file_or_in_the_suite(place: tuple[str, int]) -> None:
     run, verdict = changed(BAD)
-    run.cases["case-0"].where = where
+    run.cases["case-0"].path, run.cases["case-0"].line = place
     (one,) = without_gates(run, verdict)
-    assert (one.path, one.line) == place
+    assert (one.path, one.line) == (place[0] or GOLDEN, place[1])
 
 
 def test_cases_of_the_same_error_are_one() -> None:

@@ -10,13 +10,12 @@ from hypothesis import strategies as st
 from pytest_auepora.reporting.terminal.layout import Cell, render
 from pytest_auepora.reporting.text import (
     Code,
+    Sentence,
     clip,
     escape_html,
     escape_markdown,
     harmless,
     in_ascii,
-    markdown_sentence,
-    plain_sentence,
     printable,
     text_width,
     wrap,
@@ -163,9 +162,10 @@ def test_what_means_nothing_is_left_as_it_is() -> None:
 
 
 def test_commands_of_ours_are_code_and_nothing_else_is() -> None:
-    parts = ("varies: `x`, ``, <b>|", Code("pytest -q"), " asks")
-    assert markdown_sentence(parts) == "varies: \\`x\\`, \\`\\`, &lt;b>\\|`pytest -q` asks"
-    assert plain_sentence(parts) == "varies: `x`, ``, <b>|`pytest -q` asks"
+    said = Sentence("not judged: ", Sentence("varies: `x`,\n``, <b>|", Code("a`b")), " asks")
+    assert said == "not judged: varies: `x`,\n``, <b>|`a`b` asks"
+    assert escape_markdown(said) == "not judged: varies: \\`x\\`, \\`\\`, &lt;b>\\|`a'b` asks"
+    assert escape_markdown(str(said)) == escape_markdown(f"{said}")  # a text alone knows no code
 
 
 @pytest.mark.parametrize("text", ["@ann", "#12", "acme/shop#12", "acme/shop.js@1a2b3c4", "GH-12"])

@@ -9,6 +9,8 @@ const make = (tag, given, ...inside) => {
   for (const part of inside.flat(Infinity)) if (part !== null && part !== undefined && part !== "") element.append(part);
   return element;
 };
+/* A sentence comes in parts; one that is code, as a list of it alone. */
+const sentence = (parts) => parts.map((part) => (Array.isArray(part) ? make("code", null, part[0]) : part));
 const unseen = (text) => make("span", { class: "unseen" }, text);
 const mark = (good, word) =>
   make("span", { class: good ? "mark is-passed" : "mark is-failed" },

@@ -47,21 +47,21 @@ const verdictOf = (data) => make("section", { class: `verdict is-${data.outcome.
     data.run && data.run.note ? make("p", { class: "beside", dir: "auto" }, data.run.note) : null,
     data.changed.length ? make("p", { class: "changed" }, make("strong", null, "Changed: "), data.changed.join("; ")) : null,
     causeOf(data),
-    data.steps.map((step) => make("p", { class: "step" }, "→ ", step.map(([text, isCode]) => (isCode ? make("code", null, text) : text))))));
+    data.steps.map((step) => make("p", { class: "step" }, "→ ", sentence(step)))));
 
 /* Which part of the system a run got worse by: of each metric the change, and what generator and retrieval add to it. */
 const causeOf = (data) => {
   const [first, ...lines] = data.cause;
   if (!first) return null;
   const hasInterval = data.effects.some(([, , parts]) => parts.some(([, , interval]) => interval));
-  return make("div", { class: "cause" }, make("p", null, make("strong", null, first)),
+  return make("div", { class: "cause" }, make("p", null, make("strong", null, sentence(first))),
     data.effects.length ? make("table", { class: "effects" },
       make("caption", { class: "hint" }, `Mean change in the cases that were asked${hasInterval ? ", with 95 % intervals" : ""}`),
       make("thead", null, make("tr", null, make("th", { scope: "col" }, "Metric"), make("th", { scope: "col" }, "Change"),
         data.effects[0][2].map(([part]) => make("th", { scope: "col" }, `by ${part}`)))),
       make("tbody", null, data.effects.map(([name, change, parts]) => make("tr", null, make("th", { scope: "row" }, name), make("td", { "data-label": "Change" }, change),
         parts.map(([part, value, interval]) => make("td", { "data-label": `by ${part}` }, value, interval ? [" ", make("span", { class: "interval" }, interval)] : null)))))) : null,
-    lines.map((line) => make("p", { dir: "auto" }, line)));
+    lines.map((line) => make("p", { dir: "auto" }, sentence(line))));
 };
 
 /* The cases to look at first: why, what was asked, the answer before and now, the scores. */
@@ -131,14 +131,14 @@ const slicesTable = (slices, query, data) => {
 
 /* What the gates say, folded below the cases; and what to know about the numbers. */
 const reasonsCard = (data) => {
-  const gone = Object.entries(data.gone).map(([old, now]) => `in the baseline, no longer in the golden file: ${old}${now ? ` (now ${now}?)` : ""}`);
+  const gone = Object.entries(data.gone).map(([old, now]) => [`in the baseline, no longer in the golden file: ${old}${now ? ` (now ${now}?)` : ""}`]);
   const notes = [...data.notes, ...gone];
   if (!data.gates.length && !notes.length) return null;
   main.addEventListener("printing", () => main.querySelectorAll(".reasons details").forEach((part) => { part.open = true; }), { once: true });
   return card("Why, in full", "reasons", data.gates.map((group) => folded(group.title, "gates", false,
     make("ul", null, group.gates.map((gate) => make("li", null,
       make("p", null, ["passed", "failed"].includes(group.state) ? [mark(group.state === "passed", `${group.state}: `), " "] : null,
-        make("strong", null, gate.title), ": ", gate.brief, gate.extras.map((text) => make("span", { class: "muted" }, ` · ${text}`))),
-      gate.reason ? make("p", { class: "muted" }, gate.reason) : null))))),
-  notes.length ? folded("Notes on these numbers", "numbers", false, make("ul", { class: "notes" }, notes.map((note) => make("li", null, note)))) : null);
+        make("strong", null, gate.title), ": ", sentence(gate.brief), gate.extras.map((text) => make("span", { class: "muted" }, ` · ${text}`))),
+      gate.reason.length ? make("p", { class: "muted" }, sentence(gate.reason)) : null))))),
+  notes.length ? folded("Notes on these numbers", "numbers", false, make("ul", { class: "notes" }, notes.map((note) => make("li", null, sentence(note))))) : null);
 };

@@ -8,7 +8,8 @@ import pytest
 from pytest_auepora.base.complaints import Problem
 from pytest_auepora.core.run import Run
 from pytest_auepora.core.scoring import Score
-from pytest_auepora.regression.outcomes import BaselineNote
+from pytest_auepora.regression.cause import Cause
+from pytest_auepora.regression.outcomes import BaselineNote, Note
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.formats.markdown_report import COMMENT_LIMIT, MARKER, markdown_report, step_summary
@@ -167,12 +168,17 @@ def test_every_row_of_a_table_has_as_many_cells_as_its_heading() -> None:
     assert set(cells[at - 1 :]) == {4}
 
 
-def test_what_to_do_next_shows_commands_as_code() -> None:
-    baseline = baseline_of(run_of([Case("a")]))
+def test_commands_are_code_in_steps_notes_gates_and_the_cause() -> None:
+    baseline = baseline_of(run_of([Case("a"), Case("gone")]))
     run = run_of([Case("a", got=["x"])], baseline=baseline)
-    text = report(run, verdict_of(run, baseline=baseline))
-    assert "- if it was intended: accept it with `pytest --auepora-update`, and commit the baseline\n" in text
-    assert "- look closer: `pytest --auepora-report html:report.html` shows each case" in text
+    verdict = verdict_of(run, baseline=baseline)
+    verdict.notes.append(Note("looked once", detail="workers"))
+    verdict.cause = Cause(refusal="workers")
+    code = re.findall(r"(?<!\\)`([^`]*)`", report(run, verdict).replace("\\`", ""))
+    assert {
+        "pytest --auepora-update", "pytest --auepora-update=prune", "pytest --auepora -p no:xdist",
+        "auepora why last",
+    } <= {*code}  # fmt: skip
 
 
 def test_slices_and_what_is_undecided_are_folded_in_a_red_run() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_auepora.core.run import Run
 from pytest_auepora.regression.cause import CaseCause, Cause, Effect, MetricCause
+from pytest_auepora.regression.outcomes import GateOutcome, Note
 from pytest_auepora.regression.statistics.intervals import Difference
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.formats.markdown_report import markdown_report
@@ -115,6 +116,21 @@ def test_trends_need_earlier_runs_and_a_full_one() -> None:
     assert [one["id"] for one in history["runs"]] == ["r1", ""]
 
 
+def test_commands_of_notes_gates_and_cause_stand_apart() -> None:
+    run, verdict = red()
+    verdict.notes.append(Note("looked once", detail="workers"))
+    verdict.gates.append(GateOutcome("baseline", "failed", reason="no baseline"))
+    verdict.cause = Cause(refusal="workers")
+    data = told(run, verdict)
+    gates = [gate["brief"] for group in data["gates"] for gate in group["gates"]]
+    for said, command in [
+        (data["notes"], "pytest --auepora -p no:xdist"),
+        (gates, "pytest --auepora-update"),
+        (data["cause"], "auepora why last"),
+    ]:
+        assert [command] in [part for parts in said for part in parts]
+
+
 def test_the_cause_is_told_of_the_run_and_of_its_cases() -> None:
     run, verdict = red()
     assert told(run, verdict)["cause"] == []
@@ -126,8 +142,7 @@ def test_the_cause_is_told_of_the_run_and_of_its_cases() -> None:
     assert told(run, verdict)["effects"] == [
         ("token_f1", "-1.000", [("generator", "-1.000", "[-1.000, -0.500]"), ("retrieval", "0.000", "")])
     ]
-    assert len(told(run, verdict)["cause"]) == 1, "what is in the table is not told twice"
-    assert told(run, verdict)["cause"][0] == "why: the generator (1 case, 1 call with the accepted documents)"
+    assert told(run, verdict)["cause"] == [["why: the generator (1 case, 1 call with the accepted documents)"]]
     said, answer = case_details(run.cases["wrong-answer"], run, verdict)["cause"]
     assert (said.partition(":")[0], answer) == ("generator", "<b>no</b>")
     assert "cause" not in case_details(run.cases["fell-out"], run, verdict)

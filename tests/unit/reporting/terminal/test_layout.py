@@ -43,6 +43,17 @@ def test_a_narrow_table_shrinks_then_drops_what_is_expendable() -> None:
     assert "0.800" in narrow[2]
 
 
+def test_a_cell_is_one_printable_line_with_its_blanks() -> None:
+    texts = ["  typo", "  tippfehler … é", "a\n  b\x1b", "##[error]x"]
+    rows = [[Cell(text), Cell("1  "), Cell(""), Cell("")] for text in texts]
+    assert render(table(COLUMNS, rows, 80)).splitlines()[2:] == [
+        "  typo              1",
+        "  tippfehler … é    1",
+        "a   b\\x1b           1",
+        "#[error]x           1",
+    ]
+
+
 def test_empty_columns_are_left_out() -> None:
     head = plain(table(COLUMNS, [[Cell("recall@5"), Cell("0.8"), Cell(""), Cell("")]], 80)[0])
     assert head.split() == ["metric", "value"]

@@ -85,6 +85,8 @@ def test_the_line_of_a_check(finding: Finding, line: str) -> None:
          "recall@5 fell from 0.704 to 0.200 (limit 0.5)"),
         (Finding("fell", "duplicate_rate@5", before=0.1, after=0.9, limit=0.5),
          "duplicate_rate@5 rose from 0.10 to 0.90 (limit 0.5)"),
+        (Finding("fell", "cost", before=0.0001, after=0.0002, limit=3e-05),
+         "cost rose from 0.0001 to 0.0002 (limit 0.00003)"),
         (Finding("no number", "token_f1", reason="no answer"), "token_f1 has no number (no answer)"),
         (Finding("metric raised", "token_f1", reason="KeyError: 'x'"), "token_f1 raised KeyError: 'x'"),
         (Finding("raised", reason="ValueError: no index"), "raised ValueError: no index"),
