@@ -7,13 +7,13 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..core.run import Run
 from ..errors import AueporaError, HistoryError
+from ..evaluation.answer_codec import RecordedOutputs
 from ..regression.baseline_file import read_baseline
 from ..regression.outcomes import Note
 
 if TYPE_CHECKING:
-    from ..core.run import Run
-    from ..evaluation.answer_codec import RecordedOutputs
     from ..history.accepted import AcceptedTexts
 
 

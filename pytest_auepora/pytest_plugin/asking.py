@@ -9,31 +9,28 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ..adapters.parts import retriever_of
 from ..adapters.systems import System, as_system
+from ..api.evaluation import with_reuse
 from ..calls.budget import CallBudget
 from ..calls.call import CallResult, Fn
-from ..calls.caller import Upcoming
+from ..calls.caller import Caller, Upcoming
+from ..evaluation.case_flow import CaseCalls, CaseFlow, FinishedCase
+from ..evaluation.further import FurtherAnswers, Steps
+from ..evaluation.measure import JudgedAnswer, side_by_side
 from ..evaluation.replay import Answering, ask_case, is_recorded, resumed
+from ..evaluation.update import UpdatePlan
+from ..io.golden.model import GoldenCase
 from ..regression.statistics.case_rule import MOST
 from .compat import is_worker, restart_time_limit
 from .keys import CASE, CORPUS
 from .lookahead import timed_call
 from .replay import changed_provenance
 from .session import SUITE, SessionSuite, SuiteVariant
-
-if TYPE_CHECKING:
-    from ..calls.caller import Caller
-    from ..evaluation.case_flow import CaseCalls, CaseFlow, FinishedCase
-    from ..evaluation.further import FurtherAnswers, Steps
-    from ..evaluation.measure import JudgedAnswer
-    from ..evaluation.update import UpdatePlan
-    from ..io.golden.model import GoldenCase
-
 
 _Ask = tuple[Hashable, Fn, float | None]
 """A call's name, what it calls, and its own time limit."""
@@ -64,8 +61,6 @@ def _make_source(rag: Any, variant: SuiteVariant) -> AnswerSource:
     if session.replay is None and golden.policy.reuse:
         retriever_of(system)  # raises where there is none, in an update as well
     if session.replay is None and golden.policy.reuse and not (session.options.updating or session.options.anchoring):
-        from ..api.evaluation import with_reuse
-
         blank = replace(variant.blank_run(), provenance=provenance)
         system = with_reuse(system, golden, blank, variant.baseline[0], repeat=variant.suite.repeats)
     if recorded is not None and not changed_provenance(recorded.run.provenance, provenance):
@@ -129,8 +124,6 @@ class AnswerSource:
 
     def again(self, owner: Hashable, corpus: Any) -> FurtherAnswers:
         """Return what asks again, for *owner*."""
-        from ..evaluation.further import FurtherAnswers
-
         session = self.suite.session
         budget = CallBudget() if self._replayed is not None else session.budget
         return FurtherAnswers(self.flow, self.system, owner, corpus, session.options.seed, budget)
@@ -198,8 +191,6 @@ class AskedCase:
             answered(last=True)
 
     def _case_calls(self, calls: list[CallResult], judged: Sequence[JudgedAnswer | None]) -> CaseCalls:
-        from ..evaluation.case_flow import CaseCalls
-
         again = len(calls) - self.source.times(self.case)
         skipped = self.source.suite.scored_once if again else ()
         return CaseCalls(self.case, calls, self.corpus, again, skipped, judged)
@@ -242,8 +233,6 @@ class AskedCase:
             return
         if CORPUS in getattr(self.item, "fixturenames", ()):
             return
-        from ..evaluation.measure import side_by_side
-
         metrics = side_by_side(suite.judge_metrics)
         for i in range(n_answers):
             if i >= suite.repeats:  # asked again, by an update

@@ -11,17 +11,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import pytest
 
+from ..base.json import dumps
+from ..base.records import read_record
+from ..core.run import CaseResult
+from ..evaluation.recording import Recording
 from ..regression.compare import Change, Incomparable
 from ..regression.outcomes import Note
-
-if TYPE_CHECKING:
-    from ..core.run import CaseResult
-    from ..evaluation.recording import Recording
 
 ATTRIBUTE = "auepora"
 """The attribute of a report that has its case reports as text."""
@@ -75,7 +75,6 @@ def unpack(report: pytest.TestReport) -> list[CaseReport]:
 
 def _to_lines(case_report: CaseReport) -> tuple[str, str, str]:
     """Return three lines: the result, as the history stores it; what many cases share; the answers."""
-    from ..base.json import dumps
     from ..history.codec import CaseJson
 
     shared = dumps([case_report.path, case_report.variant, case_report.provenance, case_report.kind])
@@ -84,8 +83,6 @@ def _to_lines(case_report: CaseReport) -> tuple[str, str, str]:
 
 
 def _from_lines(result: str, shared: str, recordings: str) -> CaseReport:
-    from ..base.records import read_record
-    from ..core.run import CaseResult
     from ..history.codec import read_answers
 
     path, variant, provenance, kind = _shared_part(shared)

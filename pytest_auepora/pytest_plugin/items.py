@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
 from ..base.text import did_you_mean
 from ..calls.capture import OutputSplitter
 from ..errors import SystemShapeError
+from ..evaluation.case_flow import CaseFlow, FinishedCase
+from ..evaluation.case_result import Ended
+from ..evaluation.further import adrive, drive
 from ..evaluation.replay import CaseEndedError
+from ..io.golden.model import GoldenCase
 from ..reporting.text import printable
 from .asking import AskedCase, source_for
 from .case_reports import CaseReport, FurtherKind, attach
@@ -27,10 +31,6 @@ from .output import (
     wants_traceback,
 )
 from .session import SUITE, AueporaSession, SuiteVariant, ended_by
-
-if TYPE_CHECKING:
-    from ..evaluation.case_flow import CaseFlow, FinishedCase
-    from ..io.golden.model import GoldenCase
 
 
 def case_marks(case: GoldenCase, *, xfail: bool = True) -> list[pytest.MarkDecorator]:
@@ -74,8 +74,6 @@ def _missing_fixture(error: pytest.FixtureLookupError, variant: SuiteVariant) ->
 def run_case(session: AueporaSession) -> None:
     """Body of every golden item whose system is not bound to an event loop of its own."""
     __tracebackhide__ = True
-    from ..evaluation.further import drive
-
     asked = _running_case(session)
     calls = asked.timed_answer(session.running) if asked.is_timed else asked.first_answers()
     finished = keep_result(asked.item, asked.source.flow, asked.finish(calls))
@@ -86,8 +84,6 @@ def run_case(session: AueporaSession) -> None:
 async def run_case_async(session: AueporaSession) -> None:
     """Body of a golden item whose system comes from an async fixture: calls stay in the fixture's loop."""
     __tracebackhide__ = True
-    from ..evaluation.further import adrive
-
     item = session.running
     if item.stash[CASE].benchmark is not None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
@@ -204,8 +200,6 @@ class Running:
         return report
 
     def _end_unmeasured(self, item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
-        from ..evaluation.case_result import Ended
-
         error = call.excinfo.value if call.excinfo is not None else RuntimeError("it did not run")
         if report.skipped and ended_by(error) is None:  # an error that a mark expects
             error = CaseEndedError(Ended("xfail", str(getattr(report, "wasxfail", error))))

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-if TYPE_CHECKING:
-    from ..io.golden.model import GoldenCase
-    from .case_reports import CaseReport
+from ..io.golden.model import GoldenCase
+from .case_reports import CaseReport
 
 SUFFIXES = (".yaml", ".yml", ".jsonl")
 """How the names of golden files end."""

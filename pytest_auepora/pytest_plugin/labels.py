@@ -14,14 +14,14 @@ import pytest
 
 from ..base.files import shown_path
 from ..errors import CorpusError
+from ..evaluation.project_hooks import ProjectHooks
+from ..io.golden.model import GoldenCase, GoldenSuite
+from .options import Options
 
 if TYPE_CHECKING:
-    from ..evaluation.project_hooks import ProjectHooks
     from ..io.edit import Slot
-    from ..io.golden.model import GoldenCase, GoldenSuite
     from ..labels.check import CheckedLabel
     from ..labels.corpus import Corpus, Recall
-    from .options import Options
 
 
 @dataclass(eq=False, repr=False)

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..adapters.systems import System
+from ..base.progress import Progress
 from ..calls.call import Call, CallResult, running_trio
-from ..calls.caller import Caller
+from ..calls.caller import Caller, Upcoming
+from ..core.metrics_base import Metric
+from ..evaluation.measure import JudgedAnswer
 from .compat import fixture_definitions, has_plugin, is_worker, process_count
 from .keys import CASE, SYSTEM
 from .options import Options
@@ -23,11 +26,7 @@ from .options import Options
 if TYPE_CHECKING:
     import asyncio
 
-    from ..base.progress import Progress
-    from ..calls.caller import Upcoming
     from ..calls.executor import OwnLoop
-    from ..core.metrics_base import Metric
-    from ..evaluation.measure import JudgedAnswer
 
 ASYNC_CONCURRENCY = 8
 """Calls in flight for async systems unless the user says otherwise: their clients are made for it."""
@@ -236,7 +235,7 @@ class JudgeLookahead:
     ) -> None:
         """Prepare to *judge* an answer by *metrics*, at least one, as soon as it comes."""
         if self._executor is None:
-            from ..calls.executor import OwnLoop
+            from ..calls.executor import OwnLoop  # it brings asyncio
 
             self._size = self._concurrency or max(metric.concurrency for metric in metrics)
             self._executor = OwnLoop(self._size, _GRACE, blocks=True)

@@ -8,19 +8,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
 from traceback import walk_tb
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
+from ..core.run import CaseResult, MetricInfo, Run
+from ..evaluation.case_flow import FinishedCase
+from ..regression.outcomes import GateOutcome, Note
+from ..reporting.terminal.failure import failure_headline, failure_text
+from ..reporting.terminal.layout import Line, printable_line
 from ..reporting.terminal.suite_failure import gate_line, suite_failure, unjudged
 from ..reporting.text import harmless, in_ascii, printable
 from ..reporting.wording.gates import gate_title
-
-if TYPE_CHECKING:
-    from ..core.run import CaseResult, MetricInfo, Run
-    from ..evaluation.case_flow import FinishedCase
-    from ..regression.outcomes import GateOutcome, Note
-    from ..reporting.terminal.layout import Line
 
 _HEADLINE = "auepora_headline"
 """Attribute of a failure: its first line, however long."""
@@ -29,8 +28,6 @@ _HEADLINE = "auepora_headline"
 def fail_case(config: pytest.Config, finished: FinishedCase, metrics: Mapping[str, MetricInfo]) -> None:
     """Fail the test of a case, in a text as wide as the terminal; what all cases share is in the summary."""
     __tracebackhide__ = True
-    from ..reporting.terminal.failure import failure_headline, failure_text
-
     shown = finished.result, finished.comparison, metrics
     text = failure_text(*shown, width=terminal_width(config), shapes=False)
     fail(encodable(text), encodable(failure_headline(*shown)))
@@ -152,8 +149,6 @@ def encodable(text: str) -> str:
 
 def write_lines(terminalreporter: Any, lines: Iterable[Line]) -> None:
     """Print *lines* in their styles."""
-    from ..reporting.terminal.layout import printable_line
-
     for line in lines:
         for cell in printable_line(line):
             terminalreporter.write(encodable(cell.text), **dict.fromkeys(cell.style, True))

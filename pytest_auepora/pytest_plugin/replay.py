@@ -16,21 +16,19 @@ import pytest
 
 from ..adapters.systems import System
 from ..base.text import names_words
-from ..core.run import run_title
+from ..core.run import Run, run_title
 from ..errors import HistoryError, UnknownRunError
 from ..evaluation.replay import RecordedRun, replayed
 from ..regression.baseline import GIT_COMMIT
 from ..regression.compare import Change, Incomparable, provenance_changes
 from ..regression.outcomes import Note
+from ..regression.verdict import Verdict
 from .compat import set_up_without, worker_input
 from .keys import CASE, SYSTEM
+from .options import Options
 
 if TYPE_CHECKING:
-    from ..core.run import Run
     from ..history.answers import RunIds, SentRun
-    from ..regression.verdict import Verdict
-    from .options import Options
-
 _INPUT = "auepora_replay"
 _OPTIONS = {"replayed": "auepora_replay", "resumed": "auepora_resume"}
 

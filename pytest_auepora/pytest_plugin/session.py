@@ -13,13 +13,22 @@ import pytest
 
 from ..base.files import remove_leftovers, shown_path
 from ..base.git import commit_of
+from ..base.progress import Progress
 from ..calls.budget import CallBudget
+from ..core.metrics_base import Metric
+from ..core.run import MetricInfo, Run
 from ..errors import BaselineError, GoldenFileError
+from ..evaluation.case_flow import CaseFlow
+from ..evaluation.case_result import Ended
+from ..evaluation.project_hooks import ProjectHooks
+from ..evaluation.suite import blank_run, calibrations_of, find_baseline, suite_metrics
+from ..evaluation.update import UpdatePlan, deciding_metrics
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..io.golden.names import disk_name
 from ..regression.baseline import Baseline
 from ..regression.baseline_file import Anchor, baseline_path, load_anchor
+from ..regression.guards.calibration import standing_of
 from ..regression.guards.case_trial import Confirmed
 from ..regression.outcomes import Advisory, BaselineNote
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
@@ -27,23 +36,14 @@ from .accepted_answers import AcceptedAnswers
 from .compat import is_worker, parameters_of, positional_fixtures, process_count, variant_of
 from .keys import CASE, CASE_PARAMETER, SUFFIXES
 from .labels import SuiteLabels, read_old_recalls
-from .options import is_asked_for
+from .lookahead import Callers, JudgeLookahead, Queue
+from .options import Options, is_asked_for
+from .output import SuiteOutcome
+from .replay import Replay
 
 if TYPE_CHECKING:
-    from ..base.progress import Progress
     from ..cause.why import Question
-    from ..core.metrics_base import Metric
-    from ..core.run import MetricInfo, Run
-    from ..evaluation.case_flow import CaseFlow
-    from ..evaluation.case_result import Ended
-    from ..evaluation.project_hooks import ProjectHooks
-    from ..evaluation.update import UpdatePlan
     from ..labels.corpus import Recall
-    from .lookahead import Callers, JudgeLookahead, Queue
-    from .options import Options
-    from .output import SuiteOutcome
-    from .replay import Replay
-
 SESSION: pytest.StashKey[AueporaSession] = pytest.StashKey()
 """On the config."""
 SUITE: pytest.StashKey[SessionSuite] = pytest.StashKey()
@@ -274,8 +274,6 @@ class SessionSuite:
     @cached_property
     def metrics(self) -> dict[str, Metric]:
         """The metric objects, by name."""
-        from ..evaluation.suite import suite_metrics
-
         return suite_metrics(self.golden, self.session.project.registry)
 
     @cached_property
@@ -296,8 +294,6 @@ class SessionSuite:
     @cached_property
     def calibrations(self) -> Path:
         """The folder that says which judges may fail the run."""
-        from ..evaluation.suite import calibrations_of
-
         config = self.session.config
         folder = config.getini("auepora_calibrations")
         return calibrations_of(self.golden, config.rootpath / folder if folder else None)
@@ -305,8 +301,6 @@ class SessionSuite:
     @cached_property
     def advisory(self) -> Mapping[str, Advisory]:
         """The metrics that cannot fail a case, and why."""
-        from ..regression.guards.calibration import standing_of
-
         return standing_of(self.infos, self.golden.policy, self.calibrations).advisory
 
     @cached_property
@@ -342,8 +336,6 @@ class SuiteVariant:
 
     def blank_run(self) -> Run:
         """Return an empty run."""
-        from ..evaluation.suite import blank_run
-
         return blank_run(self.suite.golden, self.suite.metrics, self.name, self.suite.path)
 
     @cached_property
@@ -355,8 +347,6 @@ class SuiteVariant:
     @cached_property
     def baseline(self) -> tuple[Baseline | None, BaselineNote]:
         """The baseline, or None and why: absent, or unreadable."""
-        from ..evaluation.suite import find_baseline
-
         if self.name in self.suite.unnamed:
             return None, BaselineNote("unnamed")
         try:
@@ -374,8 +364,6 @@ class SuiteVariant:
     @cached_property
     def flow(self) -> CaseFlow:
         """What ends the cases, before anything is known of the answers."""
-        from ..evaluation.case_flow import CaseFlow
-
         suite, session = self.suite, self.suite.session
         return CaseFlow(
             self.blank_run(), suite.metrics, suite.golden.policy, baseline=self.baseline[0], advisory=suite.advisory,
@@ -402,8 +390,6 @@ class SuiteVariant:
         options, suite = self.suite.session.options, self.suite
         if not (options.intents or options.anchoring):
             return None
-        from ..evaluation.update import UpdatePlan, deciding_metrics
-
         return UpdatePlan(
             deciding_metrics(suite.infos, suite.advisory), self.baseline[0], suite.repeats, suite.golden.policy.again,
             can_return=can_return, only_new=options.intents == {"new"},
@@ -424,8 +410,6 @@ class SuiteVariant:
 
 def ended_by(error: BaseException) -> Ended | None:
     """Return how *error* ends its case on purpose, None where it is an error; raise what ends the whole run."""
-    from ..evaluation.case_result import Ended
-
     if isinstance(error, (KeyboardInterrupt, pytest.exit.Exception)):
         raise error
     if isinstance(error, pytest.xfail.Exception):

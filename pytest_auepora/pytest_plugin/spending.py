@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from ..core.run import CaseResult
 from ..errors import AueporaWarning
 from ..metrics.service.system_usage import total_spending
 from .case_reports import unpack
-
-if TYPE_CHECKING:
-    from ..core.run import CaseResult
-    from .session import AueporaSession
+from .session import AueporaSession
 
 _SETTING = "auepora_budget"
 _LIMITS = ("cost", "tokens")

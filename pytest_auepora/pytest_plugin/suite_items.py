@@ -12,23 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..adapters.systems import as_system
+from ..adapters.systems import System, as_system
+from ..core.run import Run
+from ..evaluation.further import Steps, adrive, drive
 from ..io.golden.names import SUITE_ITEM
 from ..reporting.numbers import plural
 from .asking import AnswerSource, source_for
 from .compat import fixture_definitions, is_worker, set_up_without
 from .items import keep_result
 from .keys import CASE, CORPUS, SYSTEM
-from .output import fail, wrapped
+from .output import SuiteOutcome, fail, wrapped
 from .session import SUITE, AueporaSession, SuiteVariant
 
 if TYPE_CHECKING:
-    from ..adapters.systems import System
     from ..cause.why import Question
-    from ..core.run import Run
-    from ..evaluation.further import Steps
-    from .output import SuiteOutcome
-
 _WIDE_SCOPES = ("module", "package", "session")
 _SUITES = "auepora_suites"
 """Key of a worker's output: suites of which it was to run all but the test `suite`; cases it was not to ask again."""
@@ -38,8 +35,6 @@ _ALONE = "its cases were not run, so there is nothing to judge: run the whole go
 def run_suite(session: AueporaSession) -> None:
     """Body of every test `suite` whose system is not bound to an event loop of its own."""
     __tracebackhide__ = True
-    from ..evaluation.further import drive
-
     source = _source_of(session.running)
     outcome = drive(_judge(session, source), source.caller if source is not None else None)
     if (why := _question(session, source)) is not None:
@@ -50,8 +45,6 @@ def run_suite(session: AueporaSession) -> None:
 async def run_suite_async(session: AueporaSession) -> None:
     """Body of a test `suite` whose system comes from an async fixture: calls stay in the fixture's loop."""
     __tracebackhide__ = True
-    from ..evaluation.further import adrive
-
     source = _source_of(session.running)
     session.callers.remember_task(session.running)
     outcome = await adrive(_judge(session, source), source.caller if source is not None else None)

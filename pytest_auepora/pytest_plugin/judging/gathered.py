@@ -6,15 +6,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ...core.run import Run
+from ...core.run import CaseResult, Run
+from ...evaluation.answer_codec import RecordedOutputs
 from ..case_reports import CaseReport
 from ..session import AueporaSession
-
-if TYPE_CHECKING:
-    from ...core.run import CaseResult
-    from ...evaluation.answer_codec import RecordedOutputs
 
 Key = tuple[str, str]
 """A golden file, as node ids write it, and a configuration."""

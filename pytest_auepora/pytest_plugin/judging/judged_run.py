@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ...core.run import Run
+from ...core.run import CaseResult, Run
 from ...errors import BaselineError
+from ...evaluation.answer_codec import RecordedOutputs
 from ...regression.accept import Acceptance, Accepted, accept
 from ...regression.baseline_file import anchor_path
 from ...regression.outcomes import BaselineNote, GateKind, GateOutcome, Note
 from ...regression.verdict import Verdict
 from ..session import SuiteVariant
-
-if TYPE_CHECKING:
-    from ...core.run import CaseResult
-    from ...evaluation.answer_codec import RecordedOutputs
 
 
 @dataclass(eq=False, repr=False, slots=True)

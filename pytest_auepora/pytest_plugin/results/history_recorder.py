@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ...core.run import CaseResult, Run
 from ...errors import AueporaError
 from ...history.codec import CaseJson, CaseRow, RecordedAnswers, without_answer_texts
 from ...history.journal import Journal, recover
 from ...history.settings import Keep, find_journals, journal_folder
 from ...history.store import HistoryStore
 from ...regression.outcomes import Note
+from ...regression.verdict import Verdict
 from ..case_reports import CaseReport, unpack
 from ..session import AueporaSession
 
 if TYPE_CHECKING:
-    from ...core.run import CaseResult, Run
-    from ...regression.verdict import Verdict
     from ...reporting.report import Trend
 
 

@@ -25,13 +25,13 @@ from ...errors import AueporaError
 from ...reporting.formats.registry import WITH_TRENDS, Target, read_target, report_text
 from ...reporting.numbers import number
 from ...reporting.text import harmless
+from ..case_reports import CaseReport
 from ..keys import CASE_REPORTS, MISTAKES
 from ..options import check_words, lines_of, runs_tests, words_of
 from ..session import AueporaSession
 
 if TYPE_CHECKING:
     from ...reporting.report import Report, Trend
-    from ..case_reports import CaseReport
     from ..judging.controller import RunController
     from .history_recorder import Recorder
 

@@ -14,7 +14,9 @@ from ...reporting.numbers import plural
 from ...reporting.tally import headline_style
 from ...reporting.terminal.layout import Cell, Line
 from ...reporting.terminal.session import accepted_lines, accepted_worse, case_word, header_lines
+from ...reporting.terminal.summary import summary_lines
 from ...reporting.text import ARROW, harmless, printable
+from ...reporting.wording.verdict import headline
 from ..case_reports import unpack
 from ..judging.controller import RunController
 from ..options import words_of
@@ -66,16 +68,12 @@ class Terminal:
                 if text:
                     self._write(terminalreporter, text, yellow=True)
         if len(finished_runs) > 1:
-            from ...reporting.wording.verdict import headline
-
             verdicts = [judged.verdict for judged in finished_runs]
             text = encodable(harmless(headline(verdicts, [judged.run for judged in finished_runs])))
             terminalreporter.line(text, **dict.fromkeys(headline_style(verdicts), True))
 
     def _write_runs(self, terminalreporter: Any) -> None:
         """Print the verdict of each run, and what was accepted of it."""
-        from ...reporting.terminal.summary import summary_lines
-
         config, finished_runs = self.controller.config, self.controller.finished_runs
         pairs = [(judged.run, judged.verdict) for judged in finished_runs]
         reports: Any = config.pluginmanager.getplugin("auepora-reports")
