@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..adapters.parts import retriever_of
 from ..adapters.systems import System, as_system
+from ..base.files import shown_path
 from ..base.text import names_words, unknown_name
 from ..calls.caller import Caller
 from ..core.comparable_score import ComparableScore
@@ -26,6 +27,7 @@ from ..evaluation.project_hooks import ProjectHooks
 from ..evaluation.replay import Answering
 from ..evaluation.reuse import Refusal, reusing
 from ..evaluation.suite import blank_run, calibrations_of, find_baseline, run_suite, suite_metrics
+from ..history.settings import project_place, project_root
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.registry import Registry
@@ -39,10 +41,13 @@ from ..regression.guards.gates import judge_gate
 from ..regression.outcomes import Advisory, BaselineNote
 from ..regression.statistics.case_rule import MOST
 from ..regression.thresholds import PSEUDO_METRICS, Bound, Gate
+from ..regression.verdict import Verdict, judge
+from ..reporting.wording.gates import reason_text
+from ..reporting.wording.notes import not_reused_text
+from ..reporting.wording.verdict import got_worse_text, missed_thresholds_text, no_baseline_text
 
 if TYPE_CHECKING:
     from ..history.accepted import AcceptedTexts
-    from ..regression.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -89,8 +94,6 @@ class Evaluation:
         return self._judge()
 
     def _judge(self, *, can_look: bool = False) -> Verdict:
-        from ..regression.verdict import judge  # a session makes an empty run long before
-
         return judge(
             self.run, self.suite.gates, self.suite.policy, self.metrics,
             baseline=self.baseline, baseline_note=self.baseline_note, calibrations=self.calibrations,
@@ -162,9 +165,6 @@ class Evaluation:
         __tracebackhide__ = True
         if self.accepting:
             return
-        from ..reporting.wording.gates import reason_text
-        from ..reporting.wording.verdict import got_worse_text, no_baseline_text
-
         if self.baseline is None:
             raise BaselineError(no_baseline_text(self.run, self.verdict))
         if self.verdict.comparison is not None:
@@ -180,8 +180,6 @@ class Evaluation:
             raise AssertionError(f"{self.run.title}: nothing was measured: every case was skipped")
         if unmeasured := metrics_without_numbers(self.run):
             raise AssertionError(f"{self.run.title}: nothing was measured: no number in {names_words(unmeasured)}")
-        from ..reporting.wording.verdict import missed_thresholds_text
-
         if text := missed_thresholds_text(self.run, self.verdict):
             raise AssertionError(text)
 
@@ -290,8 +288,6 @@ def with_reuse(system: System, suite: GoldenSuite, run: Run, baseline: Baseline 
     found = reusing(system, suite, run, baseline, repeat=repeat)
     if not isinstance(found, Refusal):
         return found
-    from ..reporting.wording.notes import not_reused_text
-
     warnings.warn(not_reused_text(run.title, found), AueporaWarning, stacklevel=2)
     return system
 
@@ -333,4 +329,5 @@ def open_evaluation(
 def _find_accepted(baseline: Path, golden: Path) -> AcceptedTexts | None:
     from ..history.accepted import find_accepted
 
-    return find_accepted(baseline, golden)
+    root = project_root(golden.parent)
+    return find_accepted(baseline, shown_path(golden, root), project_place(golden.parent), root)

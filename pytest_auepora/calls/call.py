@@ -13,13 +13,11 @@ import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from ..base.retry import RetryPolicy, reason_of
 from ..errors import AueporaError, CallTimeoutError
 from .capture import CURRENT, CallOutput
-
-if TYPE_CHECKING:
-    from ..base.retry import RetryPolicy
 
 Fn = Callable[[], Any]
 Passing = tuple[type[BaseException], ...]
@@ -167,8 +165,6 @@ class Call:
             self.late = True
             self._end(None, self._timeout_error())
         elif error is not None and self.retry and (pause := self.retry.pause(error, self.result.attempts)) is not None:
-            from ..base.retry import reason_of
-
             self.result.retry_reasons.append(reason_of(error))
             return pause
         else:

@@ -13,11 +13,11 @@ from functools import partial
 from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING
 
+from ..base.retry import RetryPolicy
 from ..errors import AueporaError
 from .call import Call, CallResult, Fn, running_trio
 
 if TYPE_CHECKING:
-    from ..base.retry import RetryPolicy
     from .executor import Executor, OwnLoop
 
 Upcoming = Iterable["tuple[Hashable, Fn] | tuple[Hashable, Fn, float | None]"]

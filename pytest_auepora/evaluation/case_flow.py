@@ -22,6 +22,7 @@ from ..core.scoring import REPEAT_DATA, Score
 from ..errors import AueporaError
 from ..io.golden.model import GoldenCase
 from ..metrics.judge.usage import JudgeUsage, summed
+from ..metrics.service.system_usage import Spending
 from ..regression.baseline import Baseline
 from ..regression.checks import OneAnswer, accepted_checks, answers_of, can_fail_alone, case_rules, each_answer
 from ..regression.compare import CaseComparison, Comparability, comparability_of, compare_case
@@ -382,8 +383,6 @@ def sum_usage(result: CaseResult, parts: Sequence[CaseResult]) -> None:
     judges = summed(JudgeUsage, (part.judge_usage for part in parts if part.judge_usage))
     result.judge_usage = {name: usage.to_dict() for name, usage in judges.items()}
     if any(part.system_usage for part in parts):
-        from ..metrics.service.system_usage import Spending
-
         models = summed(Spending, (part.system_usage for part in parts))
         result.system_usage = {name: spending.to_dict() for name, spending in models.items()}
 

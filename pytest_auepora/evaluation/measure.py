@@ -27,6 +27,7 @@ from ..io.golden.model import GoldenCase
 from ..metrics.coverage import note_known_citations
 from ..metrics.judge.usage import USAGE, metered, pop_usage, repeated
 from ..metrics.ranking.matching import ranks_of_relevant
+from ..metrics.service.system_usage import spending_of
 from ..regression.checks import held_assertions
 from .case_result import blank_result, errored_result
 from .recording import RecordedAnswer
@@ -192,8 +193,6 @@ def _scored_result(
     if usage := pop_usage(scores):
         result.judge_usage = usage
     if SYSTEM_USAGE in outputs.extra:
-        from ..metrics.service.system_usage import spending_of
-
         result.system_usage = spending_of(outputs)
     result.scores = scores
     result.assertions = held_assertions(scores, case.sample.labels)

@@ -9,22 +9,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..adapters.parts import ask_with_noise
 from ..adapters.systems import System
 from ..base.pages import reference
+from ..calls.seeding import derive_seed, seeded
 from ..core.conversation import AS, CHAT_HISTORY, PRINCIPAL
 from ..core.rag_interface import NOISE_DOCS
+from ..core.run import Run
 from ..core.telemetry import with_resources
 from ..core.types import EvaluationSample
 from ..errors import AueporaError, HistoryError, NotRecordedError, SystemShapeError
 from ..io.golden.model import GoldenCase
-
-if TYPE_CHECKING:
-    from ..core.run import Run
-    from .case_result import Ended
-    from .recording import RecordedAnswer, Recording
+from ..regression.baseline import metric_key
+from .case_result import Ended
+from .recording import RecordedAnswer, Recording
 
 SECOND_LOOK = 1000
 """The number of the answer that is the second look at the suite, then the third; other answers are far fewer."""
@@ -54,8 +54,6 @@ def ask_case(system: System, case: GoldenCase, repeat: int = 0, *, seed: int | N
     if is_noise_added:
         fn = partial(ask_with_noise, system, case.sample, case.top_k)
     if seed is not None:
-        from ..calls.seeding import derive_seed, seeded
-
         fn = seeded(fn, derive_seed(seed, case.id, repeat), is_async=system.is_async)
     return with_resources(fn, is_async=system.is_async) if case.resources else fn
 
@@ -106,8 +104,6 @@ class RecordedRun:
     @cached_property
     def keys(self) -> Mapping[str, Mapping[str, Any]]:
         """Version and parameters of the metrics then."""
-        from ..regression.baseline import metric_key
-
         return {name: metric_key(info) for name, info in self.run.metrics.items()}
 
     def times(self, case: GoldenCase) -> int:
@@ -139,8 +135,6 @@ class RecordedRun:
 
     def answer(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         """Return the answer to one repeat, counted from 0; raises `NotRecordedError`, with the reason, if none."""
-        from .recording import RecordedAnswer
-
         try:
             recordings = self.recordings.get(case.id, ())
             if repeat >= SECOND_LOOK and (look := self.look(case, repeat - SECOND_LOOK)) is not None:
@@ -206,14 +200,10 @@ class Answering(System):
     def _answer_or_error(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         result = self.source.run.cases.get(case.id)
         if result is not None and result.state == "skipped":
-            from .case_result import Ended
-
             raise CaseEndedError(Ended("xfail" if result.expected_to_fail else "skip", result.error))
         try:
             return self.source.answer(case, repeat)
         except NotRecordedError as exc:
-            from .recording import RecordedAnswer
-
             return RecordedAnswer.failed(f"NotRecordedError: {exc}")
 
 
@@ -229,8 +219,6 @@ def replayed(source: RecordedRun | None, *, missing: str = "") -> Answering:
         raise NotRecordedError("a replay calls nothing")
 
     if source is None:
-        from ..core.run import Run
-
         source = RecordedRun("", Run(""), {}, missing=missing)
     return Answering("a recorded run", False, refuse, dict(source.run.provenance), source=source)
 

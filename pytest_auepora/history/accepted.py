@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 from urllib.parse import quote
 
-from ..base.files import is_there, refuse_pipe, shown_path, write_atomically
+from ..base.files import is_there, refuse_pipe, write_atomically
 from ..base.records import Free, Number, Place, Record, RecordError, read_record, record_text
 from ..core.case_texts import CaseTexts
 from ..core.metrics_base import AnswerPart
@@ -29,7 +29,7 @@ from ..metrics.ranking.gold import span_of
 from ..regression.baseline import Baseline, BaselineCase
 from ..regression.baseline_file import read_baseline
 from .compare import as_run
-from .settings import journal_folder, project_place, project_root
+from .settings import journal_folder
 
 FORMAT: Literal[1] = 1
 SUFFIX = ".accepted.json.gz"
@@ -241,23 +241,19 @@ def accepted_path(baseline: Path) -> Path:
     return baseline.with_suffix(SUFFIX)
 
 
-def kept_beside_history(folder: Path, golden: str, baseline: Path) -> Path:
-    """Return where the accepted answers of *baseline* lie below the *folder* of a history.
+def find_accepted(
+    baseline: Path, golden: str, history: str | Path | None, root: Path, *, beside: bool = False
+) -> AcceptedTexts | None:
+    """Return the accepted answers of *baseline*: *beside* it, also where they are there, else beside the *history*.
 
-    *golden* is the path of the golden file from the root of the project: other folders may have such a suite.
-    """
-    return folder / "accepted" / quote(PurePosixPath(golden).parent.as_posix(), safe="") / accepted_path(baseline).name
-
-
-def find_accepted(baseline: Path, golden: Path) -> AcceptedTexts | None:
-    """Return the accepted answers of *baseline*, those beside it first; None where the project keeps no history.
+    None without a history.  *golden* is the path of the golden file from *root*: other folders may have such a suite.
 
     Raises:
         HistoryError: they cannot be read.
     """
-    if (beside := accepted_path(baseline)).exists():
-        return AcceptedTexts(beside)
-    if (place := project_place(golden.parent)) is None:
+    if beside or accepted_path(baseline).exists():
+        return AcceptedTexts(accepted_path(baseline))
+    if history is None:
         return None
-    root = project_root(golden.parent)
-    return AcceptedTexts(kept_beside_history(journal_folder(place, root), shown_path(golden, root), baseline))
+    folder = quote(PurePosixPath(golden).parent.as_posix(), safe="")
+    return AcceptedTexts(journal_folder(history, root) / "accepted" / folder / accepted_path(baseline).name)

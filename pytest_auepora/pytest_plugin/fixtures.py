@@ -69,7 +69,7 @@ class Auepora:
             variant.blank_run(), suite.golden, suite.metrics, baseline, note,
             accepting=session.options.accepting, calibrations=suite.calibrations, anchor=variant.anchor,
             repeat=max((source.times(case) for case in suite.golden.cases), default=1),
-            accepted=variant.accepted.texts,
+            accepted=variant.accepted_texts,
         )  # fmt: skip
         evaluation.run.provenance = dict(source.provenance)
         again = source.again(request.node, _corpus(request, session))

@@ -116,6 +116,7 @@ class Options:
         self.repairing = "repair" in labels
         self.strict_labels = "strict" in labels
         self.override = self._override()
+        self.keeps_texts = self._keeps_texts() and self.updating and not self.preview
 
     @cached_property
     def history_place(self) -> str | Path | None:
@@ -131,18 +132,6 @@ class Options:
         if place is not None and lacks_sqlite(place) and not is_worker(self.config):
             raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
         return place
-
-    @cached_property
-    def keeps_texts(self) -> bool:
-        """Whether this run accepts answers, and the project keeps these in full beside its baselines.
-
-        Raises:
-            pytest.UsageError: the setting is none.
-        """
-        word = str(self.config.getini("auepora_accepted")).strip()
-        if word not in ("", "texts"):
-            raise pytest.UsageError(f"auepora_accepted = {word}: expected texts, or nothing")
-        return word == "texts" and self.updating and not self.preview
 
     @property
     def keeps_answers(self) -> bool:
@@ -177,6 +166,13 @@ class Options:
         plain = [word for word in words if word not in old]
         check_words("--auepora-labels", plain, LABEL_WORDS)
         return (old[-1].removeprefix("old=") if old else ""), plain
+
+    def _keeps_texts(self) -> bool:
+        """Return whether the project keeps accepted answers in full beside its baselines."""
+        word = str(self.config.getini("auepora_accepted")).strip()
+        if word not in ("", "texts"):
+            raise pytest.UsageError(f"auepora_accepted = {word}: expected texts, or nothing")
+        return bool(word)
 
     def _keep(self) -> Keep:
         from ..errors import HistoryError

@@ -14,7 +14,7 @@ from ..evaluation.project_hooks import ProjectHooks
 from ..metrics.judge.settings import load_settings, use_judge
 from .collect import Collecting
 from .compat import TimeLimits, is_worker, process_count
-from .exits import Exits
+from .endings import Exits, SystemBudget, read_budget
 from .items import Running
 from .lookahead import Callers, JudgeLookahead, Queue
 from .options import Options, flag, lines_of, words_of
@@ -122,7 +122,7 @@ def configure_checking(config: pytest.Config) -> None:
 
 
 def _register_controller(session: AueporaSession, collecting: Collecting, unread: str) -> None:
-    from .judging.controller import RunController
+    from .controller import RunController
     from .results.terminal import CaseWords, ShortFailures, Terminal
 
     config, options = session.config, session.options
@@ -143,8 +143,6 @@ def _register_controller(session: AueporaSession, collecting: Collecting, unread
 
         register(Reports(controller), "auepora-reports")
     if words := words_of(config, "auepora_budget"):
-        from .spending import SystemBudget, read_budget
-
         register(SystemBudget(session, read_budget(words)), "auepora-budget")
     if options.history_place is not None:
         from .results.history_recorder import Recorder

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,7 +17,7 @@ from ..base.progress import Progress
 from ..calls.budget import CallBudget
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo, Run
-from ..errors import BaselineError, GoldenFileError
+from ..errors import BaselineError, GoldenFileError, HistoryError
 from ..evaluation.case_flow import CaseFlow
 from ..evaluation.case_result import Ended
 from ..evaluation.project_hooks import ProjectHooks
@@ -32,43 +32,20 @@ from ..regression.guards.calibration import standing_of
 from ..regression.guards.case_trial import Confirmed
 from ..regression.outcomes import Advisory, BaselineNote
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
-from .accepted_answers import AcceptedAnswers
 from .compat import is_worker, parameters_of, positional_fixtures, process_count, variant_of
 from .keys import CASE, CASE_PARAMETER, SUFFIXES
 from .labels import SuiteLabels, read_old_recalls
 from .lookahead import Callers, JudgeLookahead, Queue
 from .options import Options, is_asked_for
-from .output import SuiteOutcome
 from .replay import Replay
 
 if TYPE_CHECKING:
-    from ..cause.why import Question
+    from ..history.accepted import AcceptedTexts
     from ..labels.corpus import Recall
 SESSION: pytest.StashKey[AueporaSession] = pytest.StashKey()
 """On the config."""
 SUITE: pytest.StashKey[SessionSuite] = pytest.StashKey()
 """On a golden item: the suite that its case is of, or that it judges."""
-
-
-class SuiteJudge(Protocol):
-    """Who judges suites: the controller, which has the results of all cases."""
-
-    def told(self, variant: SuiteVariant) -> SuiteOutcome | None:
-        """Return the outcome of a suite that was judged already."""
-
-    def full_run(self, variant: SuiteVariant) -> Run | None:
-        """Return the run of *variant*, None as long as a case has no result."""
-
-    def judge_suite(
-        self, variant: SuiteVariant, looks: Sequence[Run] = (), *, can_look: bool = False
-    ) -> SuiteOutcome | None:
-        """Judge a full run; None where every case is to be asked once more before, which *can_look* says can be done.
-
-        *looks* have the answers to those who were asked so before.
-        """
-
-    def question(self, variant: SuiteVariant) -> Question | None:
-        """Return what is to be asked of a suite that was judged, to show why it is worse; None where it is accepted."""
 
 
 @dataclass(eq=False, repr=False)
@@ -77,7 +54,7 @@ class AueporaSession:
 
     Parts that need only some others are given those.  ``running`` is the golden item whose function is being called;
     ``answered`` is called after each call of a case, with ``last`` after the last, where progress is shown;
-    ``suite_judge`` is the controller, None in a worker.  ``suite_items`` has the node ids of the tests `suite`, by
+    ``suite_items`` has the node ids of the tests `suite`, by
     file and configuration; ``unselected`` has these of suites whose cases were all selected, without the test `suite`.
     ``budget`` has the calls that may be made beside the first ones of the selected cases.  ``begin_bar`` is called with
     a number of further calls and why they are made, where progress is shown, and returns what is called after each;
@@ -93,7 +70,6 @@ class AueporaSession:
     callers: Callers
     queue: Queue
     answered: Callable[..., None] | None = None
-    suite_judge: SuiteJudge | None = None
     suite_items: dict[tuple[str, str], str] = field(default_factory=dict)
     unselected: set[tuple[str, str]] = field(default_factory=set)
     budget: CallBudget = field(default_factory=CallBudget)
@@ -334,6 +310,11 @@ class SuiteVariant:
     can_return: bool = field(init=False, default=False)
     planned: dict[str, int] = field(init=False, default_factory=dict)
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its golden file, as node ids write it, and its name."""
+        return self.suite.path, self.name
+
     def blank_run(self) -> Run:
         """Return an empty run."""
         return blank_run(self.suite.golden, self.suite.metrics, self.name, self.suite.path)
@@ -395,17 +376,26 @@ class SuiteVariant:
             can_return=can_return, only_new=options.intents == {"new"},
         )  # fmt: skip
 
-    @cached_property
-    def accepted(self) -> AcceptedAnswers:
-        """The accepted answers: kept beside the baseline, or beside the history."""
+    def accepted_texts(self) -> AcceptedTexts | None:
+        """Return the accepted answers: beside the baseline, else beside the history; None where nobody keeps any.
+
+        Raises:
+            HistoryError: they cannot be read.
+        """
+        from ..history.accepted import find_accepted
+
         suite, options = self.suite, self.suite.session.options
-        keeps_any = options.keep.answers != 0 or suite.reads_accepted
-        place = options.history_place if keeps_any else None
+        history = options.history_place if options.keep.answers != 0 or suite.reads_accepted else None
         root = suite.session.config.rootpath
-        return AcceptedAnswers(self.baseline_path, suite.path, place, root, beside_baseline=options.keeps_texts)
+        return find_accepted(self.baseline_path, suite.path, history, root, beside=options.keeps_texts)
 
     def _baseline_answers(self) -> Mapping[tuple[str, str], str]:
-        return self.accepted.by_case() if self.suite.reads_accepted else {}
+        """Return the accepted answer by case and hash of its content; none where no metric reads them."""
+        try:
+            texts = self.accepted_texts() if self.suite.reads_accepted else None
+        except HistoryError:  # an update says so
+            return {}
+        return {(case_id, kept.hash): kept.answer or "" for case_id, kept in texts.items()} if texts is not None else {}
 
 
 def ended_by(error: BaseException) -> Ended | None:

@@ -23,6 +23,7 @@ from .items import keep_result
 from .keys import CASE, CORPUS, SYSTEM
 from .output import SuiteOutcome, fail, wrapped
 from .session import SUITE, AueporaSession, SuiteVariant
+from .suite_judge import JUDGE
 
 if TYPE_CHECKING:
     from ..cause.why import Question
@@ -66,7 +67,7 @@ def _source_of(item: pytest.Function) -> AnswerSource | None:
 
 def _judge(session: AueporaSession, source: AnswerSource | None) -> Steps[SuiteOutcome | None]:
     """Judge the suite of the running item, after what *source* is asked again; None where a case has no result."""
-    item, judge = session.running, session.suite_judge
+    item, judge = session.running, session.config.stash.get(JUDGE, None)
     suite = item.stash[SUITE]
     variant, cases = suite.variant_of(item), [case for case in suite.golden.cases if case.benchmark is None]
     if judge is None or (run := judge.full_run(variant)) is None:
@@ -95,7 +96,7 @@ def _judge(session: AueporaSession, source: AnswerSource | None) -> Steps[SuiteO
 
 def _question(session: AueporaSession, source: AnswerSource | None) -> tuple[Question, AnswerSource, System] | None:
     """Return what the running test `suite` asks to show why the suite is worse, of what; None where it does not."""
-    item, judge = session.running, session.suite_judge
+    item, judge = session.running, session.config.stash.get(JUDGE, None)
     rag = item.funcargs.get(item.stash[SYSTEM])
     if not session.options.why or source is None or judge is None or rag is None:
         return None
@@ -159,7 +160,7 @@ class SuiteItems:
                 else:
                     suites[variant] = item  # the last of those that a parameter of somebody else's makes
         complete = {v for v, items in cases.items() if {i.stash[CASE].id for i in items} == v.suite.cases.keys()}
-        self._session.unselected = {(v.suite.path, v.name) for v in complete - suites.keys()}
+        self._session.unselected = {v.key for v in complete - suites.keys()}
         behind = {cases[v][-1]: suites[v] for v in complete & suites.keys()}
         alone = {suite for variant, suite in suites.items() if variant not in cases and _is_meant(session)}
         if is_worker(session.config):
@@ -172,7 +173,7 @@ class SuiteItems:
                 placed.append(behind[item])
         kept = {*behind.values(), *alone}
         kept_suites = ((variant, item) for variant, item in suites.items() if item in kept)
-        self._session.suite_items |= {(v.suite.path, v.name): item.nodeid for v, item in kept_suites}
+        self._session.suite_items |= {v.key: item.nodeid for v, item in kept_suites}
         if dropped := [item for item in session.items if is_suite(item) and item not in kept]:
             session.config.hook.pytest_deselected(items=dropped)
         session.items[:] = placed

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_auepora.history.store import HistoryStore
-from pytest_auepora.pytest_plugin.spending import read_budget
+from pytest_auepora.pytest_plugin.endings import read_budget
 
 from .conftest import Example, gates
 from .suite.varying import N_CASES, accepted, calls, says, vary

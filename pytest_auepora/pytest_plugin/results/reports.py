@@ -32,7 +32,7 @@ from ..session import AueporaSession
 
 if TYPE_CHECKING:
     from ...reporting.report import Report, Trend
-    from ..judging.controller import RunController
+    from ..controller import RunController
     from .history_recorder import Recorder
 
 _SOURCES = (".py", ".pyi", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".jsonl", ".ipynb", ".lock")
@@ -133,7 +133,7 @@ class Reports:
                 if judged.accepting:
                     continue
                 variant = judged.variant
-                accepted = accepted_run(variant.baseline_path, judged.run.path, variant.accepted.texts())
+                accepted = accepted_run(variant.baseline_path, judged.run.path, variant.accepted_texts())
                 if accepted is not None:
                     out[key] = replace(trends.get(key, Trend()), previous=accepted, previous_name=NAME)
         return out

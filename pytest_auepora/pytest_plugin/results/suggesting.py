@@ -19,9 +19,9 @@ from ...regression.suggest import Suggestion, learn
 from ...regression.thresholds import Gate
 from ...reporting.terminal.session import noise_table, suggestion_notes
 from ...reporting.text import harmless
-from ..judging.controller import RunController
-from ..judging.judged_run import JudgedRun
+from ..controller import RunController
 from ..output import encodable, terminal_width, write_lines
+from ..suite_judge import JudgedRun
 
 PRINTED = "-"
 """The option without a file."""

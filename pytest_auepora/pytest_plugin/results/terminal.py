@@ -18,7 +18,7 @@ from ...reporting.terminal.summary import summary_lines
 from ...reporting.text import ARROW, harmless, printable
 from ...reporting.wording.verdict import headline
 from ..case_reports import unpack
-from ..judging.controller import RunController
+from ..controller import RunController
 from ..options import words_of
 from ..output import encodable, in_ci, terminal_width, wrapped, write_lines
 from ..session import AueporaSession

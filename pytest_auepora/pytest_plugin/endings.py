@@ -1,10 +1,10 @@
-"""What the system itself may spend in a run: the run ends at the case with which it has spent more."""
+"""What ends a run before its last case: the system has spent what it may, or somebody calls `pytest.exit`."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -96,3 +96,31 @@ class SystemBudget:
             distributed.shouldstop = why
         elif distributed is None and self._session is not None:
             self._session.shouldfail = self._session.shouldfail or why
+
+
+class Exits:
+    """In every process that runs golden cases: a run that somebody ends by `pytest.exit` is not passed.
+
+    What it left out was not judged, so exit code 0 is changed.
+    """
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionstart(self) -> Generator[None, object, object]:
+        """Of one that ends before collection, while tests are collected, or while cases run, by whatever code."""
+        return (yield from _never_passed())
+
+    pytest_collection = pytest_runtestloop = pytest_sessionstart
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, object, object]:
+        """Of one that ends once all is judged: as it would have ended."""
+        return (yield from _never_passed(session))
+
+
+def _never_passed(session: pytest.Session | None = None) -> Generator[None, object, object]:
+    try:
+        return (yield)
+    except pytest.exit.Exception as exc:
+        if exc.returncode == pytest.ExitCode.OK:
+            exc.returncode = pytest.ExitCode.INTERRUPTED if session is None else session.exitstatus
+        raise

@@ -5,38 +5,44 @@ Files are written here alone.  Under xdist it sees no item and no system, only r
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+import os
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from fnmatch import fnmatch
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import chain
+from pathlib import Path
+from time import time
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from ...base.complaints import Problem
-from ...base.text import names_words
-from ...core.run import Run
-from ...errors import HistoryError
-from ...io.golden.names import SUITE_ITEM
-from ...regression.baseline import GIT_COMMIT
-from ...regression.cause import Cause, Refusal
-from ...regression.outcomes import GateOutcome, Note
-from ...regression.verdict import judge
-from ...reporting.text import harmless, printable
-from ...reporting.wording.gates import gate_title
-from ..case_reports import run_provenance, unpack
-from ..collect import Collecting
-from ..keys import SUFFIXES
-from ..options import is_asked_for, runs_tests, words_of
-from ..output import SuiteOutcome, outcome_of, wrapped
-from ..session import AueporaSession, SuiteVariant
-from .gathered import GatheredResults
-from .judged_run import JudgedRun
-from .published import failed, publish, test_reports
-from .unused_baselines import unused_baselines
+from ..base.complaints import Problem
+from ..base.files import shown_path
+from ..base.text import names_words
+from ..core.run import run_title
+from ..errors import BaselineError
+from ..io.golden.names import SUITE_ITEM
+from ..regression.baseline_file import anchor_path, read_baseline
+from ..regression.cause import Cause, Refusal
+from ..regression.outcomes import GateOutcome, Note
+from ..reporting.text import harmless, printable
+from ..reporting.wording.gates import gate_title
+from .case_reports import unpack
+from .collect import Collecting
+from .keys import SUFFIXES
+from .options import is_asked_for, runs_tests, words_of
+from .output import SuiteOutcome, outcome_of, wrapped
+from .session import AueporaSession
+from .suite_judge import JUDGE, JudgedRun, Key, SuiteJudge
 
 if TYPE_CHECKING:
-    from ...cause.why import Question
-    from ...reporting.side_by_side import SideBySide
+    from ..reporting.side_by_side import SideBySide
 
+_Test = tuple[tuple[str, int, str], SuiteOutcome]
+"""Path, line and name of what is published as a test, and how it ended."""
+
+_TOOLS = (".git", ".hg", ".svn", ".tox", ".nox", ".venv", ".eggs", ".*cache*", "__pycache__", "node_modules")
+"""Folders of other programs, which may be large."""
 _UNMEASURED = (
     "ran without being measured, so it has no result: another plugin ran it instead of pytest, or replaced its report"
 )
@@ -51,8 +57,7 @@ class RunController:
 
     def __init__(self, session: AueporaSession, collecting: Collecting) -> None:
         self.session, self.config, self._collecting = session, session.config, collecting
-        session.suite_judge = self
-        self.gathered = GatheredResults(session)
+        self.judge = session.config.stash[JUDGE] = SuiteJudge(session)
         self.unused: list[Problem] = []  # baselines that no run used
         self.none_selected = False  # golden cases were asked for, and the selection has none
         self.finished_runs: list[JudgedRun] = []
@@ -60,7 +65,6 @@ class RunController:
         self.unmeasured = False  # a golden file or case failed without a result, as for a wrong corpus
         self.complete = False
         self.published: dict[str, None] = {}  # node ids of tests that no item ran
-        self._judged: dict[tuple[str, str], JudgedRun] = {}  # by tests `suite`
         self._reported_suites: set[str] = set()  # node ids of tests `suite`
 
     @pytest.hookimpl(tryfirst=True)  # a report that passed without a result is failed before others read it
@@ -70,7 +74,7 @@ class RunController:
         if not case_reports and report.passed and report.when == "call":
             self._fail_unmeasured(report)
         for case_report in case_reports:
-            self.gathered.add(case_report, report.nodeid)
+            self.judge.add(case_report, report.nodeid)
         if not case_reports and report.failed and report.when not in ("setup", "call", "teardown"):
             self.crashed.append(report.nodeid)  # a worker died with it
         path, _, name = report.nodeid.partition("::")
@@ -91,7 +95,7 @@ class RunController:
         runs = [judged.run for judged in self.finished_runs]
         if len({run.path for run in runs}) == len(runs):
             return []
-        from ...reporting.side_by_side import side_by_sides
+        from ..reporting.side_by_side import side_by_sides
 
         return side_by_sides(runs, registry=self.session.project.registry)
 
@@ -113,7 +117,7 @@ class RunController:
         for nodeid in self.crashed:
             self._end_lost(nodeid, "the worker process running this case died")
         reference = self.config.getini("auepora_reference")  # comes first; the order of execution differs under xdist
-        for key in sorted(self.gathered.runs, key=lambda key: (key[0], key[1] != reference, key[1])):
+        for key in sorted(self.judge.runs, key=lambda key: (key[0], key[1] != reference, key[1])):
             self.finished_runs.append(self._finish(key))
         for judged in self.finished_runs:
             if raised := self.session.project.tell_finished(judged.run, judged.verdict):
@@ -122,77 +126,31 @@ class RunController:
                 if (recorder := self.config.pluginmanager.get_plugin("auepora-recorder")) is not None:  # comes last
                     recorder.pytest_auepora_run_finished(judged.run, judged.verdict)
 
-    def told(self, variant: SuiteVariant) -> SuiteOutcome | None:
-        """Return what the test of a suite told: however often it is run, the suite is judged once."""
-        judged = self._judged.get((variant.suite.path, variant.name))
-        return outcome_of(judged.run, judged.told, judged.verdict.notes) if judged is not None else None
-
-    def full_run(self, variant: SuiteVariant) -> Run | None:
-        """Return the run of *variant*, None as long as a case has no result."""
-        run = self.gathered.runs.get((variant.suite.path, variant.name))
-        return run if run is not None and run.is_full else None
-
-    def judge_suite(
-        self, variant: SuiteVariant, looks: Sequence[Run] = (), *, can_look: bool = False
-    ) -> SuiteOutcome | None:
-        """Judge a suite for its test; None where every case is to be asked once more before."""
-        key = variant.suite.path, variant.name
-        accepting = self.session.options.accepting
-        judged = self._judge(self.gathered.runs[key], accepting=accepting, looks=looks, can_look=can_look)
-        if judged.verdict.wants_look:
-            return None
-        judged.told, judged.looks = tuple(judged.verdict.gates), looks
-        self._judged[key] = judged
-        return self.told(variant)
-
-    def question(self, variant: SuiteVariant) -> Question | None:
-        """Return what is to be asked of a suite that was judged, to show why it is worse."""
-        from ...cause.why import Question
-
-        key = variant.suite.path, variant.name
-        if (judged := self._judged.get(key)) is None or judged.accepting:
-            return None
-        try:
-            accepted = variant.accepted.texts()
-        except HistoryError as exc:
-            judged.verdict.notes.append(Note("history not read", detail=str(exc)))
-            accepted = None
-        cases = variant.suite.golden.cases
-        return Question(
-            judged.run, judged.verdict, cases, accepted, digests=self.gathered.digests[key], looks=judged.looks
-        )
-
-    def _finish(self, key: tuple[str, str]) -> JudgedRun:
-        """Return the run as its test `suite` judged it, else judge it now, and accept what is to be accepted."""
+    def _finish(self, key: Key) -> JudgedRun:
+        """Return the run, judged, and accept what is to be accepted."""
         options = self.session.options
-        accepting = options.accepting and self.complete
-        judged = self._judged.get(key)
-        if judged is None or not judged.stands or judged.accepting != accepting:
-            judged = self._judge(self.gathered.runs[key], accepting=accepting, looks=self.gathered.looks_at(key))
-            if key in self.session.unselected:
-                judged.verdict.leave_unjudged("suite not selected")
+        judged = self.judge.finish(key, complete=self.complete)
         self._note_limits(judged)
-        if options.why and judged.verdict.cause is None and not accepting:
+        if options.why and judged.verdict.cause is None and not judged.accepting:
             judged.verdict.cause = Cause(refusal=self._why_not_asked(judged))
         if options.updating:
-            judged.accept(self.gathered.full_answers[key], complete=self.complete)
+            judged.accept(self.judge.full_answers[key], complete=self.complete)
         if options.anchoring:
             judged.write_anchor(complete=self.complete)
         return judged
 
     def _why_not_asked(self, judged: JudgedRun) -> Refusal:
         """Return why the test `suite` did not ask what a run got worse by."""
-        from ...cause.why import not_worse
+        from ..cause.why import not_worse
 
         why = not_worse(judged.run, judged.verdict)
         if why == "no baseline" or (why and judged.run.is_full):
             return why
         if self.config.getoption("dist", "no") != "no":
             return "workers"
-        key = judged.run.path, judged.run.variant
-        if not judged.run.is_full or key in self.session.unselected:
+        if not judged.run.is_full or judged.variant.key in self.session.unselected:
             return "partial run"
-        return "scope" if key in self.session.suite_items else "evaluate"
+        return "scope" if judged.variant.key in self.session.suite_items else "evaluate"
 
     def _note_limits(self, judged: JudgedRun) -> None:
         """Note what was not asked again for want of calls, and why there was no second look where one was due."""
@@ -213,23 +171,6 @@ class RunController:
         elif not judged.variant.can_return:
             verdict.notes.append(Note("looked once", (fixture,), detail="scope"))
 
-    def _judge(self, run: Run, *, accepting: bool, looks: Sequence[Run] = (), can_look: bool = False) -> JudgedRun:
-        variant, options = self.session.load(run.path).variant(run.variant), self.session.options
-        suite, golden = variant.suite, variant.suite.golden
-        run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
-        run.provenance, differing = run_provenance(self.gathered.provenance[run.path, run.variant].values())
-        if self.session.commit and not self.session.asks_nothing:  # a replay is of another commit
-            run.provenance = {**run.provenance, GIT_COMMIT: self.session.commit}
-        baseline, note = variant.baseline
-        verdict = judge(
-            run, golden.gates, golden.policy, suite.metrics,
-            baseline=baseline, baseline_note=note, accepting=accepting, pruning=options.prune,
-            require_baseline=self.config.getoption("auepora_require_baseline"),
-            calibrations=suite.calibrations, anchor=variant.anchor, further=looks, can_look=can_look,
-        )  # fmt: skip
-        verdict.notes += [differing] if differing is not None else []
-        return JudgedRun(run, variant, verdict, accepting, dict(run.cases))
-
     def _fail_unmeasured(self, report: pytest.TestReport) -> None:
         """Fail the report of a golden case that passed without a result, and count the case as errored."""
         if self.session.find_case(report.nodeid) is not None:
@@ -240,23 +181,54 @@ class RunController:
         """Count a case that has no result as errored, unless it has one by now."""
         if (found := self.session.find_case(nodeid)) is None:
             return  # a test of the user's own
-        from ..workers import lost_variant
+        from .workers import lost_variant
 
         suite, case = found
         variant = suite.variant(
-            lost_variant(nodeid, {variant for path, variant in self.gathered.runs if path == suite.path})
+            lost_variant(nodeid, {variant for path, variant in self.judge.runs if path == suite.path})
         )
-        run = self.gathered.run(suite.path, variant.name)
+        run = self.judge.run(suite.path, variant.name)
         if case.id not in run.cases:
             run.add([variant.flow.end(case, RuntimeError(why)).result])
 
     def _publish(self, session: pytest.Session) -> None:
-        """Publish each judgement that no item tells."""
-        tests = [reports for judged in self.finished_runs for reports in self._untold(judged)]
-        tests += [*self._left_out(), *self._nothing_measured(), *self._unused_baselines()]
-        publish(session, tests, self.published)
+        """Send each judgement that no item tells through pytest's own reporting, as if a test had run.
 
-    def _left_out(self) -> Iterator[list[pytest.TestReport]]:
+        The terminal, the counts, junit, ``--lf`` and the exit code then all know it.
+        """
+        tests = [*chain.from_iterable(map(self._untold, self.finished_runs)), *self._left_out()]
+        tests += [*self._nothing_measured(), *self._unused_baselines()]
+        each_line = self.config.get_verbosity() > 0  # each shows the progress, which is not to run backwards
+        session.testscollected += 0 if each_line else len(tests)
+        for location, outcome in tests:
+            session.testscollected += each_line
+            place: dict[str, Any] = {"nodeid": f"{location[0]}::{location[2]}", "location": location}
+            self.published[place["nodeid"]] = None
+            self.config.hook.pytest_runtest_logstart(**place)
+            for report in self._reports(place, outcome):
+                self.config.hook.pytest_runtest_logreport(report=report)
+            self.config.hook.pytest_runtest_logfinish(**place)
+
+    def _reports(self, place: dict[str, Any], outcome: SuiteOutcome) -> Iterator[pytest.TestReport]:
+        """Yield the reports of all three phases: plugins that write reports wait for the last, or look up the first."""
+        path, line, name = place["location"]
+        longrepr: Any = None
+        if outcome.state == "failed":
+            longrepr = wrapped(self.config, outcome.text)
+        elif outcome.state == "skipped":
+            longrepr = path, line + 1, f"Skipped: {outcome.text}"
+        now = time()
+        phases: tuple[Literal["setup", "call", "teardown"], ...] = ("setup", "call", "teardown")
+        for when in phases:
+            judged: dict[str, Any] = {"outcome": "passed", "longrepr": None}
+            if when == "call":
+                judged = {"outcome": outcome.state, "longrepr": longrepr}
+            yield pytest.TestReport(
+                **place, **judged, keywords={name: 1}, when=when, duration=0.0, start=now, stop=now,
+                user_properties=outcome.properties,
+            )  # fmt: skip
+
+    def _left_out(self) -> Iterator[_Test]:
         """Yield a failure for each run of which cases that were to run, or that nobody deselected, have no result."""
         if not self.complete:
             return
@@ -265,32 +237,32 @@ class RunController:
             if not self._collecting.is_narrowed:
                 variants = dict.fromkeys(selected or [""], self.session.load(path).cases)
             for variant, case_ids in variants.items():
-                run = self.gathered.runs.get((path, variant))
+                run = self.judge.runs.get((path, variant))
                 if missing := [case_id for case_id in case_ids if run is None or case_id not in run.cases]:
                     name = f"gate: cases without a result{f'[{variant}]' if variant else ''}"
                     message = f"{path}: {names_words(missing)}: {_LEFT_OUT}"
-                    yield test_reports(self.config, (path, 0, name), failed(harmless(message)))
+                    yield (path, 0, name), _failed(harmless(message))
 
-    def _untold(self, judged: JudgedRun) -> Iterator[list[pytest.TestReport]]:
+    def _untold(self, judged: JudgedRun) -> Iterator[_Test]:
         """Yield the test `suite` of a full run that has no item, or whose item another plugin ended, if gates failed.
 
         Else the failed gates that the item does not tell.
         """
         run, golden = judged.run, judged.variant.suite.golden
         variant = f"[{run.variant}]" if run.variant else ""
-        key = run.path, run.variant
+        key = judged.variant.key
         if run.is_full and not judged.told and key not in self.session.unselected:
             outcome = outcome_of(run, judged.verdict.gates, judged.verdict.notes)
             if outcome.state == "failed" or self.session.suite_items.get(key) not in self._reported_suites:
                 place = run.path, golden.line - 1, printable(f"{SUITE_ITEM}{variant}")
                 self.session.suite_items[key] = f"{place[0]}::{place[2]}"
-                yield test_reports(self.config, place, outcome)
+                yield place, outcome
             return
         told = set(map(id, judged.told))
         for gate in judged.verdict.gates:
             if gate.state == "failed" and id(gate) not in told:
                 place = run.path, 0, printable(f"gate: {gate_title(gate)}{variant}")
-                yield test_reports(self.config, place, outcome_of(run, [gate], judged.verdict.notes))
+                yield place, outcome_of(run, [gate], judged.verdict.notes)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
@@ -301,12 +273,12 @@ class RunController:
         suites = [key for key, nodeid in self.session.suite_items.items() if nodeid in failed]
         if suites:
             cache.set(
-                "cache/lastfailed", failed | {nodeid: True for key in suites for nodeid in self.gathered.nodeids[key]}
+                "cache/lastfailed", failed | {nodeid: True for key in suites for nodeid in self.judge.nodeids[key]}
             )
 
-    def _nothing_measured(self) -> list[list[pytest.TestReport]]:
+    def _nothing_measured(self) -> list[_Test]:
         """Return a failure where golden cases were asked for and none ran, unless the user selected others."""
-        if self.gathered.runs or not is_asked_for(self.config) or self.crashed or self.unmeasured or not self.complete:
+        if self.judge.runs or not is_asked_for(self.config) or self.crashed or self.unmeasured or not self.complete:
             return []
         if self._collecting.selected or not self._collecting.is_everything:
             self.none_selected = True
@@ -316,23 +288,61 @@ class RunController:
             f"no golden case was run: no file matches auepora_files = {globs}; "
             "rename yours, name it on the command line, or set auepora_files"
         )
-        return [test_reports(self.config, ("auepora", 0, "golden files"), failed(message))]
+        return [(("auepora", 0, "golden files"), _failed(message))]
 
     @property
     def required_unused(self) -> list[Problem]:
         """The baselines that no run used, where baselines are required."""
         return self.unused if self.config.getoption("auepora_require_baseline") else []
 
-    def _unused_baselines(self) -> list[list[pytest.TestReport]]:
+    def _unused_baselines(self) -> list[_Test]:
         """Find baselines that no run used, where everything ran; return failures if baselines are required."""
         is_full = (
-            self.complete
-            and not (self.crashed or self.unmeasured)
-            and all(r.is_full for r in self.gathered.runs.values())
+            self.complete and not (self.crashed or self.unmeasured) and all(r.is_full for r in self.judge.runs.values())
         )
         if not is_full or not is_asked_for(self.config) or not self._collecting.is_everything:
             return []
-        used = [self.session.load(path).variant(variant).baseline_path for path, variant in self.gathered.runs]
-        self.unused = list(unused_baselines(self.config, used, self.session.options.override))
-        gate = "gate: unused baseline"
-        return [test_reports(self.config, (p.path, 0, gate), failed(str(p))) for p in self.required_unused]
+        used = [self.session.load(path).variant(variant).baseline_path for path, variant in self.judge.runs]
+        self.unused = list(_unused_baselines(self.config, used, self.session.options.override))
+        return [((p.path, 0, "gate: unused baseline"), _failed(str(p))) for p in self.required_unused]
+
+
+def _failed(message: str) -> SuiteOutcome:
+    return SuiteOutcome("failed", [message], [])
+
+
+def _unused_baselines(config: pytest.Config, used: Iterable[Path], override: Path | None) -> Iterator[Problem]:
+    """Yield the baselines below the collected folders, or in *override*, that are none of those *used*.
+
+    An anchor goes with its baseline.
+    """
+    used_paths = {path.resolve() for path in used}
+    used_paths |= {anchor_path(path) for path in used_paths}
+    for path in _baseline_files(config, override):
+        baseline_path = path.with_name(path.name.replace(".anchor.json", ".json"))
+        if path.resolve() in used_paths or (baseline_path != path and baseline_path.exists()):
+            continue
+        try:
+            baseline = read_baseline(path)
+        except BaselineError:
+            continue  # nobody knows that it is one
+        if baseline is not None:  # it was not deleted meanwhile
+            message = (
+                f"no run used this baseline of {run_title(baseline.suite, baseline.variant)}, so nothing was compared "
+                "with it; bring back its golden file or configuration, or delete the baseline"
+            )
+            yield Problem(shown_path(path, config.rootpath), 0, 0, message)
+
+
+def _baseline_files(config: pytest.Config, override: Path | None) -> list[Path]:
+    if override is not None:
+        return sorted(override.glob("*.json")) if override.is_dir() else []
+    # suites may lie in hidden folders
+    skipped = [*(pattern for pattern in config.getini("norecursedirs") if pattern != ".*"), *_TOOLS]
+    start, files = config.invocation_params.dir, set[Path]()
+    for top in config.args:
+        for folder, folders, names in os.walk(start / top):
+            folders[:] = [name for name in folders if not any(fnmatch(name, pattern) for pattern in skipped)]
+            if Path(folder).name == "__baselines__":
+                files.update(Path(folder, name) for name in names if name.endswith(".json"))
+    return sorted(files)
