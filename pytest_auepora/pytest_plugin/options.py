@@ -133,7 +133,7 @@ class Options:
             raise pytest.UsageError("this Python has no sqlite3 to keep runs with; -o auepora_history=off does without")
         return place
 
-    @property
+    @cached_property
     def keeps_answers(self) -> bool:
         """Whether this run keeps the answers that it accepts in full: beside its baselines, else beside its history."""
         return self.keeps_texts or (self.updating and not self.preview and self.history_place is not None)
