@@ -24,9 +24,13 @@ change it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from time import perf_counter
+from types import MappingProxyType
 from typing import Any, get_args, get_origin
 
 from ..base.text import did_you_mean
@@ -34,15 +38,17 @@ from ..core.conversation import CHAT_HISTORY, PRINCIPAL, messages_of, principal_
 from ..core.model_calls import USAGE
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
+from .between import Standing, seen
 from .documents import name_of_source
-from .haystack_given import DocumentGivers
 from .outputs import ANSWER_KEYS, NOTES, to_response
 from .pairs import Look
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
 from .signatures import name_of, provenance_of
+from .steps import Steps, call_of, finish
 from .streams import FIRST_TOKEN, StreamedAnswer
-from .systems import System
+from .systems import System, stepwise
+from .templates import fill_json, placeholders_in, taken_by, values_of
 
 _ROOT = "haystack"
 _LAST, _CALLBACK = "last_message", "streaming_callback"
@@ -58,15 +64,6 @@ def _all_messages(sample: EvaluationSample) -> list[Any]:
 
 
 _query: Callable[[EvaluationSample], Any] = attrgetter("query")
-_PLACEHOLDERS: dict[str, Callable[[EvaluationSample], Any]] = {
-    "{query}": _query,
-    "{principal}": lambda sample: principal_of(sample) or "",
-    "{chat_history}": _turn_messages,
-    "{messages}": _all_messages,
-}
-"""What stands in ``inputs`` for something of the case: texts also inside of others, lists alone."""
-_TEXTS = ("{query}", "{principal}")
-_ASKS = ("{query}", "{messages}")
 _TURN_INPUTS = ("chat_history", "history")
 _ByComponent = Mapping[str, Mapping[str, Any]]
 
@@ -100,48 +97,30 @@ def from_haystack(
     if stream and streaming is None:
         raise SystemShapeError(f"no component of the {type(pipeline).__name__} takes a streaming_callback")
 
-    def prepared(sample: EvaluationSample) -> tuple[dict[str, Any], StreamedAnswer]:
+    givers = DocumentGivers(pipeline, components)
+
+    def ask(sample: EvaluationSample) -> Steps[SystemOutputs]:
         given, streamed = make_inputs(sample), StreamedAnswer(perf_counter())
         if streaming is not None:
             given.setdefault(streaming, {})["streaming_callback"] = _callback(streamed, is_async=is_async)
-        return given, streamed
+        run = pipeline.run_async if is_async else pipeline.run
+        return components.read((yield run(given, include_outputs_from=set(components.read_from))), streamed)
 
-    def invoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - see the module's docstring
-        given, streamed = prepared(sample)
-        return components.read(pipeline.run(given, include_outputs_from=set(components.read_from)), streamed)
+    def steps(
+        sample: EvaluationSample,
+        top_k: int,  # noqa: ARG001 - see the module's docstring
+        documents: Sequence[RetrievedDocument] | None = None,
+        look: Look | None = None,
+    ) -> Steps[SystemOutputs]:
+        if documents is None and look is None:
+            return (yield from ask(sample))
+        with givers.replaying(documents) if look is None else givers.watching(look):
+            return (yield from ask(sample))
 
-    async def ainvoke(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001 - likewise
-        given, streamed = prepared(sample)
-        results = await pipeline.run_async(given, include_outputs_from=set(components.read_from))
-        return components.read(results, streamed)
-
-    givers = DocumentGivers(pipeline, components.after, components.document_givers)
-
-    def generate(sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> SystemOutputs:
-        with givers.replaying(documents):
-            return invoke(sample, top_k)
-
-    async def agenerate(sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> SystemOutputs:
-        with givers.replaying(documents):
-            return await ainvoke(sample, top_k)
-
-    def looking(sample: EvaluationSample, top_k: int, look: Look) -> SystemOutputs:
-        with givers.watching(lambda output: look(_read_documents(output.get("documents") or ()))):
-            return invoke(sample, top_k)
-
-    async def alooking(sample: EvaluationSample, top_k: int, look: Look) -> SystemOutputs:
-        with givers.watching(lambda output: look(_read_documents(output.get("documents") or ()))):
-            return await ainvoke(sample, top_k)
-
-    system = System(
-        name_of(pipeline), is_async, ainvoke if is_async else invoke, provenance_of(pipeline), make_inputs.takes
-    )
-    if givers.refusal:
-        system.whole = givers.refusal
-    else:
-        system.generate = agenerate if is_async else generate
-        system.looking = alooking if is_async else looking
-    return system
+    return stepwise(
+        name_of(pipeline), steps, is_async=is_async, provenance=provenance_of(pipeline), takes=make_inputs.takes,
+        whole=givers.refusal,
+    )  # fmt: skip
 
 
 def _callback(streamed: StreamedAnswer, *, is_async: bool) -> Callable[[Any], Any]:
@@ -212,6 +191,75 @@ class _Components:
         return _read_documents([d for name in final for d in by_component[name]])
 
 
+class DocumentGivers:
+    """The components of a pipeline that give documents, and what stands behind them as long as a call lasts.
+
+    In the context of that call alone, the last of them gives other documents and those before it give none, so that no
+    retriever and no ranker runs; or what the last one gives is looked at.  ``refusal`` says why documents cannot be
+    given in their place.
+    """
+
+    def __init__(self, pipeline: Any, components: _Components) -> None:
+        self._pipeline, self._names = pipeline, (names := components.document_givers)
+        after = components.after
+        self._last = [name for name in names if not after[name] & {*names}]
+        self._standing = Standing(_between, self._methods)
+        self.refusal = ""
+        if not names:
+            self.refusal = "none of its components gives documents"
+        elif not self._last:
+            self.refusal = f"documents of {' and '.join(names)} go round in a loop"
+        elif len(self._last) > 1:
+            self.refusal = f"documents of {' and '.join(self._last)} go separate ways"
+        elif not after[self._last[0]]:
+            self.refusal = "it is a retriever alone"
+        elif beside := next(filter(None, (_sent_beside(pipeline, name) for name in names)), ""):
+            self.refusal = f"{beside} would be missing"
+
+    def replaying(self, documents: Sequence[RetrievedDocument] | None) -> AbstractContextManager[None]:
+        """Let the pipeline run with *documents* in this context."""
+        found = [_to_haystack(given) for given in documents or ()]
+        outputs = {name: {"documents": found if name in self._last else []} for name in self._names}
+        return self._standing.put({name: partial(_instead, given) for name, given in outputs.items()})
+
+    def watching(self, look: Look) -> AbstractContextManager[None]:
+        """Let *look* see what the last of the components gives in this context."""
+
+        def see(outputs: Mapping[str, Any]) -> None:
+            look(_read_documents(outputs.get("documents") or ()))
+
+        return self._standing.put({self._last[0]: lambda find: finish(seen(find, see))})
+
+    def _methods(self) -> Iterator[tuple[Any, str, Any]]:
+        """Yield methods for the instances; their classes, which others use, stay as they are."""
+        for name in self._names:
+            instance = self._pipeline.get_component(name)
+            for method in ("run", "run_async"):
+                if (real := getattr(instance, method, None)) is not None:
+                    yield instance, method, call_of(partial(_run, name, real), is_async=method == "run_async")
+
+
+_Take = Callable[[Callable[[], Any]], Any]
+_between: ContextVar[Mapping[str, _Take]] = ContextVar("between", default=MappingProxyType({}))
+"""By the name of a component, what is taken in the place of that which it would find."""
+
+
+def _instead(outputs: Mapping[str, Any], find: Callable[[], Any]) -> dict[str, Any]:  # noqa: ARG001 - it finds nothing
+    return dict(outputs)
+
+
+def _run(name: str, real: Callable[..., Any], **inputs: Any) -> Steps[Any]:
+    """Run a component, or take what stands in its place."""
+    take = _between.get().get(name)
+    return (yield real(**inputs) if take is None else take(lambda: real(**inputs)))
+
+
+def _sent_beside(pipeline: Any, name: str) -> str:
+    """Return what a component sends to others beside its documents: its name and that of the first such output."""
+    sockets = pipeline.graph.nodes[name]["output_sockets"]
+    return next((f"{name}.{key}" for key, socket in sockets.items() if key != "documents" and socket.receivers), "")
+
+
 def _read_documents(documents: Sequence[Any]) -> list[RetrievedDocument]:
     return [RetrievedDocument(_to_document(d), float(d.score or 0.0), rank) for rank, d in enumerate(documents, 1)]
 
@@ -246,6 +294,16 @@ def _to_document(raw: Any) -> Document:
     return Document(raw.id, raw.content or "", metadata)
 
 
+def _to_haystack(given: RetrievedDocument) -> Any:
+    from haystack import Document
+
+    meta = dict(given.doc.metadata)
+    source = meta.get("source_id")
+    if source is not None and meta.get("document_id") == name_of_source(meta, source):
+        del meta["document_id"]  # which was added when it was read
+    return Document(id=given.doc.doc_id, content=given.doc.text, meta=meta, score=given.score)
+
+
 @dataclass(eq=False, repr=False)
 class PipelineInput:
     """Makes the inputs of a pipeline from a sample: those that are ``fixed``, and those made in some ``forms``."""
@@ -256,37 +314,23 @@ class PipelineInput:
     @property
     def takes(self) -> frozenset[str]:
         """What of a case reaches the pipeline."""
-        written = [str(value) for values in self.fixed.values() for value in values.values()]
-        has_turns = any(form in (_all_messages, _turn_messages, turns_of) for form in self.forms.values())
-        has_turns = has_turns or any("{chat_history}" in text or "{messages}" in text for text in written)
-        asks = any("{principal}" in text for text in written) or principal_of in self.forms.values()
-        return frozenset([*([CHAT_HISTORY] if has_turns else []), *([PRINCIPAL] if asks else [])])
+        forms = [*self.forms.values()]
+        has_turns = any(form in (_all_messages, _turn_messages, turns_of) for form in forms)
+        of_inputs = {CHAT_HISTORY} if has_turns else set[str]()
+        return taken_by(self.fixed) | of_inputs | ({PRINCIPAL} if principal_of in forms else set())
 
     def __call__(self, sample: EvaluationSample) -> dict[str, dict[str, Any]]:
         """Return the inputs by component."""
-        inputs = {
-            component: {name: _fill(value, sample) for name, value in values.items()}
-            for component, values in self.fixed.items()
-        }
+        values = values_of(sample)
+        inputs = {component: fill_json(of, values, _to_haystack_form) for component, of in self.fixed.items()}
         for (component, name), form in self.forms.items():
             inputs.setdefault(component, {})[name] = form(sample)
         return inputs
 
 
-def _fill(value: Any, sample: EvaluationSample) -> Any:
-    """Return *value* with what stands for something of the case filled in, at any depth."""
-    if isinstance(value, Mapping):
-        return {key: _fill(part, sample) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_fill(part, sample) for part in value]
-    if not isinstance(value, str):
-        return value
-    if value in _PLACEHOLDERS:
-        return _PLACEHOLDERS[value](sample)
-    for placeholder in _TEXTS:
-        if placeholder in value:
-            value = value.replace(placeholder, _PLACEHOLDERS[placeholder](sample))
-    return value
+def _to_haystack_form(value: Any) -> Any:
+    """Return what stands alone in an input: turns as chat messages."""
+    return _chat_messages(value) if isinstance(value, list) else value
 
 
 def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> PipelineInput:
@@ -313,7 +357,7 @@ def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> PipelineInput:
             other_inputs[component, name] = principal_of
         elif socket["is_mandatory"]:
             missing[component, name] = socket["type"]
-    has_placeholder = any(mark in str(v) for values in fixed_inputs.values() for v in values.values() for mark in _ASKS)
+    has_placeholder = bool(placeholders_in(fixed_inputs) & {"query", "messages"})
     if not (query_inputs or has_placeholder) and list(missing.values()) in ([str], ["str"]):  # it can be nothing else
         query_inputs, missing = dict.fromkeys(missing, _query), {}
     if missing or not (query_inputs or has_placeholder):

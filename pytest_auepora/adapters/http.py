@@ -28,27 +28,29 @@ import json as json_module
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import reduce
 from itertools import chain
 from time import perf_counter
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from ..base.http import HttpError, Secret, mask, request_json, request_texts, url_secrets
-from ..base.text import shorten
+from ..base.text import did_you_mean, shorten
 from ..core.model_calls import USAGE
 from ..core.telemetry import REPORTED, seconds_by_name
 from ..core.types import EvaluationSample, Response, SystemOutputs
 from ..errors import AueporaError, CallTimeoutError, OutputShapeError, SystemShapeError
 from .documents import NESTED_KEYS, to_retrieved
-from .http_templates import fill_json, fill_text, taken_by, values_of
-from .json_paths import JsonPath
 from .shapes import MISSING, describe
 from .streams import StreamedAnswer
+from .templates import fill_json, fill_text, taken_by, values_of
 
 _SHOWN = 200
 _EMPTY = "(an empty body)"
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a token of RFC 9110
+_STEP = re.compile(r"\.?([^.\[\]]+)|\[(-?\d+)\]|\[(['\"])(.*?)\3\]")  # of a path
 _CREDENTIAL = re.compile(r"auth|cookie|key|token|secret|password", re.IGNORECASE)
 """Headers with credentials: their values are masked in answers and documents as well."""
 _QUESTION: Final = {"question": "{query}"}
@@ -232,7 +234,7 @@ class HttpRag:
 
     def _request(self, sample: EvaluationSample, top_k: int) -> dict[str, Any]:
         """Return the request; raises `SystemShapeError` for a header that cannot be sent."""
-        values = values_of(sample, top_k)
+        values = {**values_of(sample), "top_k": top_k}
         headers = {name: Secret(fill_text(value, values)) for name, value in self._headers.items()}
         for name, value in headers.items():
             _check_header(name, value)
@@ -336,3 +338,54 @@ def _check_header(name: str, value: str) -> None:
         raise SystemShapeError(f"{problem} line break; does a file it came from end in one?")
     if any(ord(character) > 255 for character in value):
         raise SystemShapeError(f"{problem} character that HTTP cannot send")
+
+
+class JsonPath:
+    """A path into JSON: ``$.choices[0].message.content``, ``hits``, ``data.0['a.b']``, ``$`` for all of it.
+
+    Keys stand after dots or in ``['…']``; places of a list as ``[0]`` or ``.0``, counted from the end if negative.
+    Raises `SystemShapeError` where it cannot be read.
+    """
+
+    def __init__(self, written: str) -> None:
+        self._written = written
+        self._steps: list[str | int] = []
+        if not written.strip():
+            raise SystemShapeError("an empty text is not a path; write $ for all of the JSON")
+        rest = written.strip().removeprefix("$")
+        while rest:
+            step = _STEP.match(rest)
+            if step is None:
+                raise SystemShapeError(f"{written!r} is not a path; write $.answer, hits[0].text or data['a.b']")
+            key, place, _, quoted = step.groups()
+            self._steps.append(int(place) if place is not None else quoted if key is None else key)
+            rest = rest[step.end() :]
+
+    def __str__(self) -> str:
+        return self._written
+
+    @property
+    def is_root(self) -> bool:
+        """Whether it is all of the JSON."""
+        return not self._steps
+
+    def find(self, value: Any) -> Any:
+        """Return what stands at the path, or `MISSING`."""
+        return reduce(_step_into, self._steps, value)
+
+    def missing(self, value: Any) -> str:
+        """Say where the path ends in *value*, which lacks it."""
+        for step in self._steps:
+            if (below := _step_into(value, step)) is MISSING:
+                suggestion = did_you_mean(str(step), map(str, value)) if isinstance(value, Mapping) else ""
+                return f"no {step!r}{suggestion} in {describe(value)}"
+            value = below
+        return describe(value)
+
+
+def _step_into(value: Any, step: str | int) -> Any:
+    if isinstance(value, Mapping):
+        return value.get(str(step), MISSING)
+    with suppress(ValueError, IndexError):
+        return value[int(step)] if isinstance(value, list) else MISSING
+    return MISSING

@@ -13,7 +13,8 @@ change it.  Every runnable has an ``ainvoke``, which is a thread more often than
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -30,6 +31,7 @@ from .langchain_given import (
     GivenDocuments,
     Seen,
     node_that_gives,
+    parts_of,
     replaced,
     retrievers_in,
     standing,
@@ -41,8 +43,9 @@ from .pairs import Look
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
 from .signatures import name_of, provenance_of
-from .streams import FIRST_TOKEN
-from .systems import System
+from .steps import Steps
+from .streams import FIRST_TOKEN, feed
+from .systems import System, stepwise
 
 _ROOT = "langchain_core"
 
@@ -71,17 +74,14 @@ def from_langchain(
     """
     if not is_instance_of(runnable, _ROOT, "Runnable"):
         raise SystemShapeError(f"no LangChain runnable: {describe(runnable)}")
-    call = _RunnableCall(runnable, make_input or input_maker(runnable, input_key, history_key), streams=stream)
-    calls_async = _only_async(runnable) if use_async is None else use_async
-    invoke: Any = call.ainvoke if calls_async else call.invoke
-    system = System(name_of(runnable), calls_async, invoke, provenance_of(runnable), call.takes)
-    apart = _Apart(call, system.name)
-    if apart.refusal:
-        system.whole = apart.refusal
-    else:
-        system.generate = apart.agenerate if calls_async else apart.generate
-        system.looking = apart.alooking if calls_async else apart.looking
-    return system
+    is_async = _only_async(runnable) if use_async is None else use_async
+    maker = make_input or input_maker(runnable, input_key, history_key)
+    call = _RunnableCall(runnable, maker, is_async=is_async, streams=stream)
+    apart = _Apart(call, name_of(runnable))
+    return stepwise(
+        apart.name, apart.steps, is_async=is_async, provenance=provenance_of(runnable), takes=call.takes,
+        whole=apart.refusal,
+    )  # fmt: skip
 
 
 class _RunnableCall:
@@ -90,8 +90,10 @@ class _RunnableCall:
     Who asks stands in the metadata of its configuration, and in what is configurable, as ``principal``.
     """
 
-    def __init__(self, runnable: Any, input_of: Callable[[EvaluationSample], Any], *, streams: bool) -> None:
-        self.runnable, self._input_of, self._streams = runnable, input_of, streams
+    def __init__(
+        self, runnable: Any, input_of: Callable[[EvaluationSample], Any], *, is_async: bool, streams: bool
+    ) -> None:
+        self.runnable, self._input_of, self.is_async, self._streams = runnable, input_of, is_async, streams
         self._memory = _find_bound(runnable, _ROOT, "RunnableWithMessageHistory")
         self.graph = _find_bound(runnable, "langgraph", "Pregel")
         self._session_keys = [spec.id for spec in self._memory.history_factory_config] if self._memory else []
@@ -106,30 +108,23 @@ class _RunnableCall:
         has_turns = self._memory is not None or getattr(self._input_of, "has_turns", True)  # a function of the user's
         return frozenset({PRINCIPAL, CHAT_HISTORY} if has_turns else {PRINCIPAL})
 
-    def invoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - see the module's docstring
+    def steps(self, sample: EvaluationSample) -> Steps[SystemOutputs]:
+        """Ask the runnable."""
         return self.answer(self.runnable, *self.prepare(sample))
 
-    def answer(self, runnable: Any, given: Any, config: dict[str, Any], listener: Any) -> SystemOutputs:
+    def answer(self, runnable: Any, given: Any, config: dict[str, Any], listener: Any) -> Steps[SystemOutputs]:
         """Return what *runnable* answers."""
         if not self._streams:
-            return _read_output(runnable.invoke(given, config=config), listener)
+            invoke = runnable.ainvoke if self.is_async else runnable.invoke
+            return _read_output((yield invoke(given, config=config)), listener)
         chunks = _Chunks(of_graph=self.graph is not None)
-        for chunk in runnable.stream(given, config=config, **chunks.options):
-            chunks.add(chunk)
-        return chunks.outputs(listener)
-
-    async def ainvoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
-        given, config, listener = self.prepare(sample)
-        if not self._streams:
-            return _read_output(await self.runnable.ainvoke(given, config=config), listener)
-        chunks = _Chunks(of_graph=self.graph is not None)
-        async for chunk in self.runnable.astream(given, config=config, **chunks.options):
-            chunks.add(chunk)
+        stream = runnable.astream if self.is_async else runnable.stream
+        yield feed(stream(given, config=config, **chunks.options), chunks.add)
         return chunks.outputs(listener)
 
     def with_runnable(self, runnable: Any) -> _RunnableCall:
         """Return what calls *runnable* in the same way."""
-        return _RunnableCall(runnable, self._input_of, streams=self._streams)
+        return _RunnableCall(runnable, self._input_of, is_async=self.is_async, streams=self._streams)
 
     def prepare(self, sample: EvaluationSample) -> tuple[Any, dict[str, Any], Any]:
         """Return the input, the configuration, and what listens."""
@@ -153,16 +148,17 @@ class _RunnableCall:
 
 
 class _Apart:
-    """Calls a runnable with something between its retriever and its generator, as `langchain_given` has it.
+    """Calls a runnable, also with something between its retriever and its generator, as `langchain_given` has it.
 
     ``refusal`` says why that cannot be done, as far as it shows before a call.
     """
 
     def __init__(self, call: _RunnableCall, name: str) -> None:
-        self._call, self._name = call, name
+        self._call, self.name = call, name
         found = retrievers_in(call.runnable)
         self._is_part = len(found) == 1
-        self._key = None if found or call.graph is None else state_key(call.graph)
+        has_state = not (found or call.graph is None or call.is_async)
+        self._key = state_key(call.graph) if has_state else None
         self._node: str | None = None
         self.refusal = ""
         if is_instance_of(call.runnable, _ROOT, "BaseRetriever"):
@@ -170,39 +166,30 @@ class _Apart:
         elif len(found) > 1:
             self.refusal = f"it has {len(found)} retrievers, and nobody knows whose a document was"
 
-    def generate(self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> SystemOutputs:
+    def steps(
+        self,
+        sample: EvaluationSample,
+        top_k: int,  # noqa: ARG002 - see the module's docstring
+        documents: Sequence[RetrievedDocument] | None = None,
+        look: Look | None = None,
+    ) -> Steps[SystemOutputs]:
+        """Ask, as `systems.stepwise` says."""
+        if look is not None:
+            return (yield from self._ask(sample, Seen(look)))
+        if documents is None:
+            return (yield from self._call.steps(sample))
         given = GivenDocuments(documents)
-        outputs = self._ask(sample, top_k, given)
-        given.check(self._name)
+        outputs = yield from self._ask(sample, given)
+        given.check(self.name)
         return outputs
 
-    async def agenerate(
-        self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]
-    ) -> SystemOutputs:
-        given = GivenDocuments(documents)
-        outputs = await self._aask(sample, top_k, given)
-        given.check(self._name)
-        return outputs
-
-    def looking(self, sample: EvaluationSample, top_k: int, look: Look) -> SystemOutputs:
-        return self._ask(sample, top_k, Seen(look))
-
-    async def alooking(self, sample: EvaluationSample, top_k: int, look: Look) -> SystemOutputs:
-        return await self._aask(sample, top_k, Seen(look))
-
-    def _ask(self, sample: EvaluationSample, top_k: int, between: Between) -> SystemOutputs:
+    def _ask(self, sample: EvaluationSample, between: Between) -> Steps[SystemOutputs]:
         if self._is_part:
-            return self._call.with_runnable(replaced(self._call.runnable, between)).invoke(sample, top_k)
+            return (yield from self._call.with_runnable(replaced(self._call.runnable, between)).steps(sample))
         if self._key is not None and self._find_node(sample) is not None:
-            return self._in_state(sample, self._key, between)
-        with standing(between):
-            return self._call.invoke(sample, top_k)
-
-    async def _aask(self, sample: EvaluationSample, top_k: int, between: Between) -> SystemOutputs:
-        if self._is_part:
-            return await self._call.with_runnable(replaced(self._call.runnable, between)).ainvoke(sample, top_k)
-        with standing(between):
-            return await self._call.ainvoke(sample, top_k)
+            return (yield from self._in_state(sample, self._key, between))
+        with standing.put(between):
+            return (yield from self._call.steps(sample))
 
     def _find_node(self, sample: EvaluationSample) -> str | None:
         """Return the node that puts documents into the state though no retriever of LangChain's found them.
@@ -212,14 +199,14 @@ class _Apart:
         if self._node is None:
             unused = GivenDocuments(())
             given, config, _ = self._call.prepare(sample)
-            with standing(unused):
+            with standing.put(unused):
                 updates = self._call.graph.stream(given, config=config, stream_mode="updates")
                 node = node_that_gives(updates, self._key or "", _is_documents)
                 updates.close()
             self._node = "" if unused.asked or node is None else node
         return self._node or None
 
-    def _in_state(self, sample: EvaluationSample, key: str, between: Between) -> SystemOutputs:
+    def _in_state(self, sample: EvaluationSample, key: str, between: Between) -> Steps[SystemOutputs]:
         from langgraph.checkpoint.memory import InMemorySaver
 
         graph = self._call.graph.copy(update={"checkpointer": InMemorySaver()})
@@ -232,8 +219,8 @@ class _Apart:
         if documents is not found:
             graph.update_state(config, {key: documents}, as_node=self._node)
             if graph.get_state(config).values.get(key) != documents:
-                raise NoGeneratorError(self._name, f"its state adds to {key!r} what is put there")
-        return self._call.answer(whole, None, config, listener)
+                raise NoGeneratorError(self.name, f"its state adds to {key!r} what is put there")
+        return (yield from self._call.answer(whole, None, config, listener))
 
 
 _STATE_KEYS = ("session_id", "thread_id", "conversation_id")
@@ -299,6 +286,10 @@ def _has_text(chunk: Any) -> bool:
     return isinstance(text, str) and text != ""
 
 
+_outermost: ContextVar[Any] = ContextVar("outermost", default=None)
+"""The run of the last retrieval in this context that was not inside of another one."""
+
+
 @cache
 def _listener_class() -> Any:
     """Return the class that listens to the retrievers of one call; the first call imports LangChain."""
@@ -309,6 +300,7 @@ def _listener_class() -> Any:
         usage of its models.
 
         A retriever may ask others (an ensemble, a reranker), directly or in chains of its own: the outermost counts.
+        Those it asks are its children where it passes its callbacks on, else they are asked in its context.
         """
 
         run_inline = True  # otherwise the end of a retrieval is noted after the answer
@@ -324,10 +316,11 @@ def _listener_class() -> Any:
             """The runs that are retrievals, or inside one."""
 
         def on_retriever_start(self, *_: Any, run_id: Any = None, parent_run_id: Any = None, **__: Any) -> None:
-            if parent_run_id not in self._inside:
+            if parent_run_id not in self._inside and _outermost.get() not in self._retrieving:
                 if not self._retrieving:
                     self._started = time.perf_counter()
                 self._retrieving.add(run_id)
+                _outermost.set(run_id)
             self._inside.add(run_id)
 
         def on_chain_start(self, *_: Any, run_id: Any = None, parent_run_id: Any = None, **__: Any) -> None:
@@ -417,18 +410,9 @@ def _tool_documents(messages: Sequence[Any]) -> list[Any] | None:
 
 def _only_async(runnable: Any) -> bool:
     """Whether some part of *runnable* has a coroutine function only."""
-    attributes = vars(runnable) if hasattr(runnable, "__dict__") else {}
-    if is_instance_of(runnable, _ROOT, "RunnableLambda"):
-        return "func" not in attributes and "afunc" in attributes
-    if is_instance_of(runnable, _ROOT, "RunnableGenerator"):
-        return "_transform" not in attributes and "_atransform" in attributes
-    parts: Iterable[Any] = ()
-    if is_instance_of(runnable, _ROOT, "RunnableSequence"):
-        parts = runnable.steps
-    elif is_instance_of(runnable, _ROOT, "RunnableParallel"):
-        parts = runnable.steps__.values()
-    elif is_instance_of(runnable, _ROOT, "RunnableAssign"):
-        parts = [runnable.mapper]
-    elif is_instance_of(runnable, _ROOT, "RunnableBindingBase"):
-        parts = [runnable.bound]
-    return any(map(_only_async, parts))
+    names = {"RunnableLambda": ("func", "afunc"), "RunnableGenerator": ("_transform", "_atransform")}
+    for part in parts_of(runnable):
+        for kind, (plain, asynchronous) in names.items():
+            if is_instance_of(part, _ROOT, kind) and plain not in vars(part) and asynchronous in vars(part):
+                return True
+    return False

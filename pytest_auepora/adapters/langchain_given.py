@@ -9,20 +9,21 @@ documents that no retriever of LangChain's found runs as far as there, gets othe
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from functools import cache
-from threading import Lock
 from typing import Any
 
 from ..core.types import RetrievedDocument
 from ..errors import NoGeneratorError
+from .between import Standing, seen
 from .documents import ID_SOURCE, to_retrieved
 from .outputs import DOCUMENT_KEYS
 from .own_documents import own_metadata
 from .pairs import Look
 from .shapes import is_instance_of
+from .steps import Steps, finish
 
 _ROOT = "langchain_core"
 
@@ -38,14 +39,10 @@ class GivenDocuments:
         self._documents = [_to_langchain(given) for given in documents]
         self.asked = 0
 
-    def take(self, find: Callable[[], Any]) -> list[Any]:  # noqa: ARG002 - which is not asked
+    def take(self, find: Callable[[], Any]) -> Any:  # noqa: ARG002 - which is not asked
         """Return what is given in the place of what *find* would."""
         self.asked += 1
         return [document.model_copy(deep=True) for document in (self._documents if self.asked == 1 else ())]
-
-    async def atake(self, find: Callable[[], Awaitable[Any]]) -> list[Any]:  # noqa: ARG002 - likewise
-        """Do as `take`."""
-        return self.take(list)
 
     def check(self, name: str) -> None:
         """Raise `NoGeneratorError` where no retriever was asked, so that the answer is made of other documents."""
@@ -59,32 +56,19 @@ class Seen:
     def __init__(self, look: Look) -> None:
         self._look = look
 
-    def take(self, find: Callable[[], Any]) -> list[Any]:
-        """Return what *find* does."""
-        return self._seen(_unwatched(find))
-
-    async def atake(self, find: Callable[[], Awaitable[Any]]) -> list[Any]:
-        """Do as `take`."""
-        token = _between.set(None)
-        try:
-            found = await find()
-        finally:
-            _between.reset(token)
-        return self._seen(found)
-
-    def _seen(self, documents: list[Any]) -> list[Any]:
-        self._look(to_retrieved(documents))
-        return documents
+    def take(self, find: Callable[[], Any]) -> Any:
+        """Return what *find* does, or an awaitable of that."""
+        return finish(seen(lambda: finish(_unwatched(find)), lambda found: self._look(to_retrieved(found))))
 
 
 Between = GivenDocuments | Seen
 
 
-def _unwatched(find: Callable[[], Any]) -> Any:
+def _unwatched(find: Callable[[], Any]) -> Steps[Any]:
     """Return what *find* does; retrievers that a retriever asks are a part of it."""
     token = _between.set(None)
     try:
-        return find()
+        return (yield find())
     finally:
         _between.reset(token)
 
@@ -110,92 +94,73 @@ def _retriever_class() -> Any:
 
         def _get_relevant_documents(self, query: str, *, run_manager: Any, **kwargs: Any) -> list[Any]:
             config = {"callbacks": run_manager.get_child()}
-            found: list[Any] = self.between.take(lambda: self.real.invoke(query, config, **kwargs))
-            return found
+            return list(self.between.take(lambda: self.real.invoke(query, config, **kwargs)))
 
         async def _aget_relevant_documents(self, query: str, *, run_manager: Any, **kwargs: Any) -> list[Any]:
             config = {"callbacks": run_manager.get_child()}
-            found: list[Any] = await self.between.atake(lambda: self.real.ainvoke(query, config, **kwargs))
-            return found
+            found = self.between.take(lambda: self.real.ainvoke(query, config, **kwargs))
+            return list(await found if inspect.isawaitable(found) else found)
 
     return RetrieverBetween
 
 
+_COMPOSED = (
+    "RunnableSequence", "RunnableParallel", "RunnableAssign", "RunnableBranch", "RunnableBindingBase",
+    "RunnableWithFallbacks",
+)  # fmt: skip
+"""Runnables whose fields hold others."""
+
+
 def replaced(runnable: Any, between: Between) -> Any:
     """Return a copy of *runnable* with *between* behind its retrievers; parts without a retriever are shared."""
-    return _rebuilt(runnable, lambda real: _retriever_class()(between=between, real=real))
+    kind = _retriever_class()
+    return _rebuilt(runnable, lambda part: kind(between=between, real=part) if _is_retriever(part) else part)
 
 
 def retrievers_in(runnable: Any) -> list[Any]:
     """Return the retrievers that `replaced` would replace, the outermost of those inside of each other."""
-    found: dict[int, Any] = {}
-    _rebuilt(runnable, lambda retriever: found.setdefault(id(retriever), retriever))
-    return [*found.values()]
+    return [*{id(part): part for part in parts_of(runnable) if _is_retriever(part)}.values()]
+
+
+def parts_of(runnable: Any) -> list[Any]:
+    """Return what *runnable* is composed of, and whatever else is in the fields of what composes it."""
+    parts: list[Any] = []
+
+    def note(part: Any) -> Any:
+        parts.append(part)
+        return part
+
+    _rebuilt(runnable, note)
+    return parts
+
+
+def _is_retriever(part: Any) -> bool:
+    return is_instance_of(part, _ROOT, "BaseRetriever")
 
 
 def _rebuilt(node: Any, swap: Callable[[Any], Any]) -> Any:
-    if is_instance_of(node, _ROOT, "BaseRetriever"):
+    """Return *node* with its parts swapped, or itself where no part is another one then."""
+    if isinstance(node, (list, tuple)):
+        old = dict(enumerate(node))
+    elif isinstance(node, dict):
+        old = node
+    elif is_instance_of(node, _ROOT, *_COMPOSED):
+        old = {name: getattr(node, name) for name in type(node).model_fields}
+    else:
         return swap(node)
-    if is_instance_of(node, _ROOT, "RunnableSequence"):
-        steps = [_rebuilt(step, swap) for step in node.steps]
-        return _changed(node, node.steps, steps, first=steps[0], middle=steps[1:-1], last=steps[-1])
-    if is_instance_of(node, _ROOT, "RunnableParallel"):
-        branches = {key: _rebuilt(step, swap) for key, step in node.steps__.items()}
-        return _changed(node, node.steps__.values(), branches.values(), steps__=branches)
-    if is_instance_of(node, _ROOT, "RunnableAssign"):
-        mapper = _rebuilt(node.mapper, swap)
-        return _changed(node, [node.mapper], [mapper], mapper=mapper)
-    if is_instance_of(node, _ROOT, "RunnableBranch"):
-        pairs = [(_rebuilt(condition, swap), _rebuilt(step, swap)) for condition, step in node.branches]
-        default = _rebuilt(node.default, swap)
-        old = [part for pair in node.branches for part in pair]
-        new = [part for pair in pairs for part in pair]
-        return _changed(node, [*old, node.default], [*new, default], branches=pairs, default=default)
-    if is_instance_of(node, _ROOT, "RunnableBindingBase"):
-        bound = _rebuilt(node.bound, swap)
-        return _changed(node, [node.bound], [bound], bound=bound)
-    if is_instance_of(node, _ROOT, "RunnableWithFallbacks"):
-        parts = [_rebuilt(part, swap) for part in (node.runnable, *node.fallbacks)]
-        return _changed(node, [node.runnable, *node.fallbacks], parts, runnable=parts[0], fallbacks=parts[1:])
-    return node
-
-
-def _changed(node: Any, old: Any, new: Any, **update: Any) -> Any:
-    """Return *node*, or where its *new* parts are others than the *old* ones a copy with them."""
-    return node if all(a is b for a, b in zip(old, new, strict=True)) else node.model_copy(update=update)
+    new = {key: _rebuilt(part, swap) for key, part in old.items()}
+    if all(new[key] is part for key, part in old.items()):
+        return node
+    if isinstance(node, (list, tuple)):
+        return type(node)(new.values())
+    return new if isinstance(node, dict) else node.model_copy(update=new)
 
 
 _between: ContextVar[Between | None] = ContextVar("between", default=None)
-_lock = Lock()
-_wrapped: list[tuple[type, str, Any]] = []
-_scopes = 0
 
 
-@contextmanager
-def standing(between: Between) -> Iterator[None]:
-    """Put *between* behind every retriever of LangChain's that is asked in this context, wherever it hides.
-
-    The methods of their classes are others while any such scope is open; asked outside of one, they do as ever.
-    """
-    global _scopes  # noqa: PLW0603 - classes are global as well
-    with _lock:
-        _scopes += 1
-        if _scopes == 1:
-            _wrap_classes()
-    token = _between.set(between)
-    try:
-        yield
-    finally:
-        _between.reset(token)
-        with _lock:
-            _scopes -= 1
-            if not _scopes:
-                while _wrapped:
-                    kind, name, real = _wrapped.pop()
-                    setattr(kind, name, real)
-
-
-def _wrap_classes() -> None:
+def _watched_methods() -> Iterator[tuple[type, str, Any]]:
+    """Yield the methods by which retrievers are asked, of all classes, wherever these hide."""
     from langchain_core.retrievers import BaseRetriever
 
     todo: list[type] = [BaseRetriever]
@@ -204,8 +169,11 @@ def _wrap_classes() -> None:
         todo += kind.__subclasses__()
         for name in ("invoke", "ainvoke"):
             if (real := vars(kind).get(name)) is not None:  # an ensemble has its own
-                _wrapped.append((kind, name, real))
-                setattr(kind, name, _wrapper(name, real))
+                yield kind, name, _wrapper(name, real)
+
+
+standing = Standing(_between, _watched_methods)
+"""What puts something behind every retriever of LangChain's that is asked in this context."""
 
 
 def _wrapper(name: str, real: Any) -> Any:

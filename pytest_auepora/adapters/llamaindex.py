@@ -16,8 +16,8 @@ Where nothing was found, a query engine says "Empty Response" without asking the
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Sequence
+from functools import cache
 from time import perf_counter
 from typing import Any
 
@@ -27,12 +27,13 @@ from ..core.types import Document, EvaluationSample, Response, RetrievedDocument
 from ..errors import NoGeneratorError, OutputShapeError, SystemShapeError
 from .documents import name_of_source
 from .llamaindex_usage import listening
-from .pairs import Look, finish
+from .pairs import Look
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
 from .signatures import name_of, provenance_of
-from .streams import StreamedAnswer
-from .systems import System
+from .steps import Steps
+from .streams import StreamedAnswer, feed
+from .systems import System, stepwise
 
 _ROOT = "llama_index"
 _EMPTY = "Empty Response"
@@ -57,42 +58,19 @@ def from_llamaindex(engine: Any, *, use_async: bool = False, stream: bool = Fals
     """
     call: _EngineCall
     if is_instance_of(engine, _ROOT, "BaseChatEngine"):
-        call = _ChatCall(engine, stream=stream)
+        call = _ChatCall(engine, is_async=use_async, stream=stream)
     elif (kind := next((kind for kind in _METHODS if is_instance_of(engine, _ROOT, kind)), None)) is not None:
         if stream:
             raise SystemShapeError(
                 f"{name_of(engine)}.stream: a query engine streams if it is made with streaming=True"
             )
-        call = _EngineCall(engine, _METHODS[kind])
+        call = _EngineCall(engine, _METHODS[kind], is_async=use_async)
     else:
         raise SystemShapeError(f"neither a LlamaIndex query engine, chat engine nor retriever: {describe(engine)}")
-    system = System(
-        name_of(engine), use_async, call.ainvoke if use_async else call.invoke, provenance_of(engine), call.takes
-    )
-    if is_instance_of(engine, _ROOT, "BaseRetriever"):
-        system.whole = "it is a retriever alone"
-    elif isinstance(call, _ChatCall) and not hasattr(engine, "_retriever"):
-        system.whole = "this chat engine has no retriever of its own"
-    elif not call.has_parts(is_async=use_async):
-        system.whole = "its class has no retrieve and synthesize of its own"
-    else:
-        system.generate = partial(_generate, call, use_async=use_async)
-        system.looking = partial(_looking, call, use_async=use_async)
-    return system
-
-
-def _generate(
-    call: _EngineCall, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument], *, use_async: bool
-) -> Any:
-    """Answer from *documents*: neither a retriever nor a postprocessor runs again."""
-    given = call.given([_to_node(document) for document in documents])
-    return given.ainvoke(sample, top_k) if use_async else given.invoke(sample, top_k)
-
-
-def _looking(call: _EngineCall, sample: EvaluationSample, top_k: int, look: Look, *, use_async: bool) -> Any:
-    """Answer as ever; *look* sees what the last postprocessor left."""
-    watched = call.watched(lambda nodes: look(_read_nodes(nodes)))
-    return watched.ainvoke(sample, top_k) if use_async else watched.invoke(sample, top_k)
+    return stepwise(
+        name_of(engine), call.steps, is_async=use_async, provenance=provenance_of(engine), takes=call.takes,
+        whole=call.whole(),
+    )  # fmt: skip
 
 
 class _EngineCall:
@@ -100,76 +78,62 @@ class _EngineCall:
 
     takes: frozenset[str] = frozenset()
 
-    def __init__(self, engine: Any, names: tuple[str, str]) -> None:
-        self._engine, self._names = engine, names
+    def __init__(self, engine: Any, names: tuple[str, str], *, is_async: bool) -> None:
+        self._engine, self._is_async = engine, is_async
+        self._name = names[is_async]
 
-    def invoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - see the module's docstring
+    def steps(
+        self,
+        sample: EvaluationSample,
+        top_k: int,  # noqa: ARG002 - see the module's docstring
+        documents: Sequence[RetrievedDocument] | None = None,
+        look: Look | None = None,
+    ) -> Steps[SystemOutputs]:
+        """Ask, as `systems.stepwise` says; with *documents*, no postprocessor runs again either."""
+        nodes = None if documents is None else [_to_node(document) for document in documents]
+        see = None if look is None else lambda found: look(_read_nodes(found))
         with listening() as usage:
             start = perf_counter()
-            raw = self._ask(sample, is_async=False)
-            if not is_instance_of(raw, _ROOT, *_STREAMED) or raw.response_gen is None:
+            raw = yield from self._ask(sample, nodes, see)
+            is_streamed = is_instance_of(raw, _ROOT, *_STREAMED)
+            if not is_streamed or (not self._is_async and raw.response_gen is None):
                 outputs = _read_response(raw)
             else:
                 streamed = StreamedAnswer(start)
-                for part in raw.response_gen:
-                    streamed.add(part)
+                yield feed(raw.async_response_gen() if self._is_async else raw.response_gen, streamed.add)
                 outputs = _read_streamed(raw, streamed)
-        return _with_usage(outputs, usage())
+        if has_counts(calls := usage()):
+            outputs.extra[USAGE] = calls
+        return outputs
 
-    async def ainvoke(self, sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG002 - likewise
-        with listening() as usage:
-            start = perf_counter()
-            raw = await self._ask(sample, is_async=True)
-            if not is_instance_of(raw, _ROOT, *_STREAMED):
-                outputs = _read_response(raw)
-            else:
-                streamed = StreamedAnswer(start)
-                async for part in raw.async_response_gen():
-                    streamed.add(part)
-                outputs = _read_streamed(raw, streamed)
-        return _with_usage(outputs, usage())
-
-    def given(self, nodes: list[Any]) -> _EngineCall:
-        """Return what calls the same engine with *nodes* in the place of those that it retrieves."""
-        return _Synthesis(self._engine, nodes=nodes)
-
-    def watched(self, look: _LookAtNodes) -> _EngineCall:
-        """Return what calls the same engine, and shows *look* its nodes before an answer is made of them."""
-        return _Synthesis(self._engine, look=look)
-
-    def has_parts(self, *, is_async: bool) -> bool:
-        """Whether the engine retrieves and answers by methods that can be called one after the other."""
+    def whole(self) -> str:
+        """Return why retrieval and answer cannot be called one after the other; nothing where they can."""
         from llama_index.core.base.base_query_engine import BaseQueryEngine
 
-        names = _Synthesis.NAMES[is_async]
-        own, bare = ([getattr(kind, name, None) for name in names] for kind in (type(self._engine), BaseQueryEngine))
-        return all(one is not None and one is not other for one, other in zip(own, bare, strict=True))
+        if is_instance_of(self._engine, _ROOT, "BaseRetriever"):
+            return "it is a retriever alone"
+        own, bare = (
+            [getattr(kind, name, None) for name in self._parts] for kind in (type(self._engine), BaseQueryEngine)
+        )
+        apart = all(one is not None and one is not other for one, other in zip(own, bare, strict=True))
+        return "" if apart else "its class has no retrieve and synthesize of its own"
 
-    def _ask(self, sample: EvaluationSample, *, is_async: bool) -> Any:
-        return getattr(self._engine, self._names[is_async])(sample.query)
+    @property
+    def _parts(self) -> tuple[str, str]:
+        return ("aretrieve", "asynthesize") if self._is_async else ("retrieve", "synthesize")
 
-
-class _Synthesis(_EngineCall):
-    """Has a query engine retrieve, unless it is given *nodes*, and make an answer of that."""
-
-    NAMES = (("retrieve", "synthesize"), ("aretrieve", "asynthesize"))
-
-    def __init__(self, engine: Any, *, nodes: list[Any] | None = None, look: _LookAtNodes | None = None) -> None:
-        super().__init__(engine, ("query", "aquery"))
-        self._nodes, self._look = nodes, look
-
-    def _ask(self, sample: EvaluationSample, *, is_async: bool) -> Any:
-        return finish(self._steps(sample, is_async=is_async))
-
-    def _steps(self, sample: EvaluationSample, *, is_async: bool) -> Generator[Any, Any, Any]:
+    def _ask(self, sample: EvaluationSample, nodes: list[Any] | None, look: _LookAtNodes | None) -> Steps[Any]:
+        """Return the raw answer, made of *nodes* if they are given; *look* sees those that it is made of."""
+        if nodes is None and look is None:
+            return (yield getattr(self._engine, self._name)(sample.query))
         from llama_index.core.schema import QueryBundle
 
-        retrieve, synthesize = (getattr(self._engine, name) for name in self.NAMES[is_async])
-        query, nodes = QueryBundle(sample.query), self._nodes
+        retrieve, synthesize = (getattr(self._engine, name) for name in self._parts)
+        query = QueryBundle(sample.query)
         if nodes is None:
             nodes = yield retrieve(query)
-        if self._look is not None:
-            self._look(nodes)
+        if look is not None:
+            look(nodes)
         try:
             return (yield synthesize(query, nodes))
         except NotImplementedError as exc:
@@ -181,40 +145,28 @@ class _ChatCall(_EngineCall):
 
     takes = frozenset({CHAT_HISTORY})
 
-    def __init__(self, engine: Any, *, stream: bool) -> None:
-        super().__init__(engine, ("stream_chat", "astream_chat") if stream else ("chat", "achat"))
-        self._nodes: list[Any] | None = None
-        self._look: _LookAtNodes | None = None
+    def __init__(self, engine: Any, *, is_async: bool, stream: bool) -> None:
+        super().__init__(engine, ("stream_chat", "astream_chat") if stream else ("chat", "achat"), is_async=is_async)
         if not hasattr(engine, "_memory"):
             raise SystemShapeError(
                 f"{name_of(engine)} keeps its turns where they cannot be told apart by case: give a function of query "
                 "and chat_history that makes a new engine and returns its chat(query, chat_history)"
             )
 
-    def given(self, nodes: list[Any]) -> _EngineCall:
-        made = copy.copy(self)
-        made._nodes = nodes
-        return made
+    def whole(self) -> str:
+        return "" if hasattr(self._engine, "_retriever") else "this chat engine has no retriever of its own"
 
-    def watched(self, look: _LookAtNodes) -> _EngineCall:
-        made = copy.copy(self)
-        made._look = look
-        return made
-
-    def has_parts(self, *, is_async: bool) -> bool:  # noqa: ARG002 - it has
-        return True
-
-    def _ask(self, sample: EvaluationSample, *, is_async: bool) -> Any:
+    def _ask(self, sample: EvaluationSample, nodes: list[Any] | None, look: _LookAtNodes | None) -> Steps[Any]:
         from llama_index.core.llms import ChatMessage
 
         engine: Any = copy.copy(self._engine)
-        if self._nodes is not None:
-            engine._retriever, engine._node_postprocessors = _given_retriever()(self._nodes), []  # no public names
-        if self._look is not None:
-            engine._node_postprocessors = [*engine._node_postprocessors, _watching_postprocessor()(look=self._look)]
+        if nodes is not None:
+            engine._retriever, engine._node_postprocessors = _given_retriever()(nodes), []  # no public names
+        if look is not None:
+            engine._node_postprocessors = [*engine._node_postprocessors, _watching_postprocessor()(look=look)]
         engine._memory = _empty_memory(self._engine._memory)  # there is no public name for it
         turns = [ChatMessage(**turn) for turn in sample.chat_history]
-        return getattr(engine, self._names[is_async])(sample.query, chat_history=turns)
+        return (yield getattr(engine, self._name)(sample.query, chat_history=turns))
 
 
 def _empty_memory(memory: Any) -> Any:
@@ -233,12 +185,6 @@ def _read_streamed(raw: Any, streamed: StreamedAnswer) -> SystemOutputs:
     answered = SystemOutputs(_read_nodes(nodes), _response_of(outputs["answer"], nodes))
     answered.timings = outputs.get("timings", {})
     return answered
-
-
-def _with_usage(outputs: SystemOutputs, calls: list[dict[str, Any]]) -> SystemOutputs:
-    if has_counts(calls):
-        outputs.extra[USAGE] = calls
-    return outputs
 
 
 def _read_response(raw: Any) -> SystemOutputs:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import itertools
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from ..core.rag_interface import NOISE_DOCS, noise_of, with_noise
-from ..core.rag_interface import Generator as GeneratorBase
+from ..core.rag_interface import NOISE_DOCS, Generator, noise_of, with_noise
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import NoGeneratorError, OutputShapeError, SystemShapeError
 from .documents import to_retrieved
@@ -18,6 +16,7 @@ from .outputs import NOTES, documents_in, to_outputs
 from .own_documents import converter_for
 from .shapes import describe
 from .signatures import bind, is_async, name_of
+from .steps import Steps
 from .streams import read_stream
 
 Look = Callable[[Sequence[RetrievedDocument]], None]
@@ -36,28 +35,24 @@ class Pair:
         retrieve = _find_method(retriever, "retrieve", "retriever")
         generate = _find_method(generator, "generate", "generator")
         self._call_retrieve, self._call_generate = bind(retrieve, "query"), bind(generate, "query", "documents")
-        self._wants_documents = isinstance(generator, GeneratorBase)
+        self._wants_documents = isinstance(generator, Generator)
         self._form = DocumentForm(name_of(generator))
         self.is_async = is_async(retrieve) or is_async(generate)
         self.takes = self._call_retrieve.takes | self._call_generate.takes | {NOISE_DOCS}
 
-    def invoke(self, sample: EvaluationSample, top_k: int) -> Any:
-        """Call both, as `System.invoke` does."""
-        return finish(self._run_steps(sample, top_k))
-
-    def looking(self, sample: EvaluationSample, top_k: int, look: Look) -> Any:
-        """Call both, as `System.looking` does."""
-        return finish(self._run_steps(sample, top_k, look))
-
-    def generate(self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> Any:
-        """Call the generator alone, as `System.generate` does."""
-        return finish(self._given_steps(sample, top_k, documents))
-
-    # The steps yield what each part returns, awaitable or not; the caller sends back the awaited value.
-
-    def _run_steps(
-        self, sample: EvaluationSample, top_k: int, look: Look | None = None
-    ) -> Generator[Any, Any, SystemOutputs]:
+    def steps(
+        self,
+        sample: EvaluationSample,
+        top_k: int,
+        documents: Sequence[RetrievedDocument] | None = None,
+        look: Look | None = None,
+    ) -> Steps[SystemOutputs]:
+        """Call both, or with *documents* the generator alone, as `systems.stepwise` says."""
+        if documents is not None:
+            if not (self._wants_documents or self._form.is_known):
+                yield from self._retrieve_steps(sample, top_k)
+            context = [given.doc for given in documents] if self._wants_documents else self._form.given(documents)
+            return (yield from self._generate_steps(sample, top_k, context, 0.0))
         retrieved, context, spent = yield from self._retrieve_steps(sample, top_k)
         if look is not None:
             look(retrieved)
@@ -66,17 +61,9 @@ class Pair:
         outputs.timings = {"retrieval": spent, **outputs.timings}
         return outputs
 
-    def _given_steps(
-        self, sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]
-    ) -> Generator[Any, Any, SystemOutputs]:
-        if not (self._wants_documents or self._form.is_known):
-            yield from self._retrieve_steps(sample, top_k)
-        context = [given.doc for given in documents] if self._wants_documents else self._form.given(documents)
-        return (yield from self._generate_steps(sample, top_k, context, 0.0))
-
     def _retrieve_steps(
         self, sample: EvaluationSample, top_k: int
-    ) -> Generator[Any, Any, tuple[list[RetrievedDocument], Any, float]]:
+    ) -> Steps[tuple[list[RetrievedDocument], Any, float]]:
         """Return what was retrieved, what the generator is given of it, and the seconds of the retriever."""
         start = time.perf_counter()
         documents = yield self._call_retrieve(sample, top_k)
@@ -92,9 +79,7 @@ class Pair:
         self._form.see(context)
         return retrieved, context, seconds
 
-    def _generate_steps(
-        self, sample: EvaluationSample, top_k: int, context: Any, spent: float
-    ) -> Generator[Any, Any, SystemOutputs]:
+    def _generate_steps(self, sample: EvaluationSample, top_k: int, context: Any, spent: float) -> Steps[SystemOutputs]:
         """Return the answer from *context*, which took *spent* seconds."""
         if noise := noise_of(sample):
             context = with_noise(() if context is None else context, sample, converter_for(context))
@@ -108,15 +93,6 @@ class Pair:
             outputs.extra[NOISE_DOCS] = [doc.doc_id for doc in noise]
         outputs.timings = {"generation": seconds, "end_to_end": seconds + spent, **outputs.timings}
         return outputs
-
-
-def finish(steps: Generator[Any, Any, SystemOutputs], value: Any = None) -> Any:
-    """Return the result of *steps*, or an awaitable of it from the first awaitable on that they yield."""
-    try:
-        result = steps.send(value)
-    except StopIteration as stop:
-        return stop.value
-    return read_result(result, functools.partial(finish, steps))
 
 
 def _find_method(part: Any, name: str, part_name: str) -> Callable[..., Any]:
@@ -155,16 +131,6 @@ class DocumentForm:
         if not self._examples:
             raise NoGeneratorError(self._name, "no document was retrieved that shows in what form it takes documents")
         return list(map(converter_for(self._examples, "given documents"), documents))
-
-
-def read_result(result: Any, read: Callable[[Any], Any]) -> Any:
-    """Return what *read* makes of *result*, or an awaitable of that where *result* is one."""
-
-    async def later() -> Any:
-        made = read(await result)
-        return await made if inspect.isawaitable(made) else made
-
-    return later() if inspect.isawaitable(result) else read(result)
 
 
 def find_pair(obj: Any) -> tuple[Any, Any] | None:

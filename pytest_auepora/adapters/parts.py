@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import inspect
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,7 +15,7 @@ from ..core.model_calls import USAGE
 from ..core.rag_interface import NOISE_DOCS, noise_of, with_noise
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import NoGeneratorError, NoRetrieverError
-from .pairs import finish
+from .steps import Steps, call_of, finish
 from .systems import Generate, Looking, System
 
 Serve = Callable[[EvaluationSample, Sequence[RetrievedDocument]], Any]
@@ -46,15 +44,11 @@ def with_documents(system: System, documents: Sequence[RetrievedDocument]) -> Sy
     generate = generator_of(system)
     given = [replace(document, rank=rank) for rank, document in enumerate(documents, 1)]
 
-    def invoke(sample: EvaluationSample, top_k: int) -> Any:
-        return generate(sample, top_k, given)
-
-    async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
-        raw = invoke(sample, top_k)
-        return await raw if inspect.isawaitable(raw) else raw
+    def steps(sample: EvaluationSample, top_k: int) -> Steps[Any]:
+        return (yield generate(sample, top_k, given))
 
     return _WithDocuments(
-        system.name, system.is_async, ainvoke if system.is_async else invoke, system.provenance, system.takes,
+        system.name, system.is_async, call_of(steps, is_async=system.is_async), system.provenance, system.takes,
         documents=given,
     )  # fmt: skip
 
@@ -82,7 +76,7 @@ def unless_served(system: System, serve: Serve) -> Callable[[EvaluationSample, i
     """
     looking = retriever_of(system)
 
-    def invoke(sample: EvaluationSample, top_k: int) -> Any:
+    def steps(sample: EvaluationSample, top_k: int) -> Steps[Any]:
         served: list[Any] = []
 
         def look(documents: Sequence[RetrievedDocument]) -> None:
@@ -90,36 +84,15 @@ def unless_served(system: System, serve: Serve) -> Callable[[EvaluationSample, i
                 served.append(found)
                 raise _Served
 
-        raw = None
-        with _until_served(served):
-            raw = looking(sample, top_k, look)
-        return later(raw, served) if inspect.isawaitable(raw) else _either(served, raw)
-
-    async def later(raw: Any, served: list[Any]) -> Any:
         answer = None
-        with _until_served(served):
-            answer = await raw
-        return _either(served, answer)
+        try:
+            answer = yield looking(sample, top_k, look)
+        except (Exception, _Served):  # also what a framework made of `_Served`
+            if not served:
+                raise
+        return served[0] if served else answer
 
-    async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
-        raw = invoke(sample, top_k)
-        return await raw if inspect.isawaitable(raw) else raw
-
-    return ainvoke if system.is_async else invoke
-
-
-@contextmanager
-def _until_served(served: list[Any]) -> Iterator[None]:
-    """Let what ends a call pass where something was *served*: also what a framework made of `_Served`."""
-    try:
-        yield
-    except (Exception, _Served):
-        if not served:
-            raise
-
-
-def _either(served: list[Any], answer: Any) -> Any:
-    return served[0] if served else answer
+    return call_of(steps, is_async=system.is_async)
 
 
 def ask_with_noise(system: System, sample: EvaluationSample, top_k: int) -> Any:
@@ -133,9 +106,7 @@ def ask_with_noise(system: System, sample: EvaluationSample, top_k: int) -> Any:
     return finish(_noisy_steps(system, generator_of(system), sample, top_k))
 
 
-def _noisy_steps(
-    system: System, generate: Generate, sample: EvaluationSample, top_k: int
-) -> Generator[Any, Any, SystemOutputs]:
+def _noisy_steps(system: System, generate: Generate, sample: EvaluationSample, top_k: int) -> Steps[SystemOutputs]:
     start = time.perf_counter()
     found = system.as_outputs((yield system.invoke(sample, top_k)), None)
     seconds = time.perf_counter() - start

@@ -78,25 +78,37 @@ def read_stream(raw: Any, start: float) -> Any:
 def _read(stream: Any, fields: dict[str, Any], start: float) -> Any:
     parts = StreamedAnswer(start, fields)
     if hasattr(stream, "__anext__"):
-        return _read_async(stream, parts)
+        return _read_later(stream, parts)
+    feed(stream, parts.add)
+    return parts.outputs()
+
+
+async def _read_later(stream: Any, parts: StreamedAnswer) -> dict[str, Any]:
+    parts.start_clock()
+    await feed(stream, parts.add)
+    return parts.outputs()
+
+
+def feed(stream: Any, add: Callable[[Any], None]) -> Any:
+    """Give the parts of *stream* to *add*; return an awaitable of that where they are awaited."""
+    if hasattr(stream, "__anext__"):
+        return _feed_later(stream, add)
     try:
         for part in stream:
-            parts.add(part)
+            add(part)
     finally:
         if inspect.isgenerator(stream):
             stream.close()
-    return parts.outputs()
+    return None
 
 
-async def _read_async(stream: Any, parts: StreamedAnswer) -> dict[str, Any]:
-    parts.start_clock()
+async def _feed_later(stream: Any, add: Callable[[Any], None]) -> None:
     try:
         async for part in stream:
-            parts.add(part)
+            add(part)
     finally:
         if inspect.isasyncgen(stream):
             await stream.aclose()
-    return parts.outputs()
 
 
 class StreamedAnswer:

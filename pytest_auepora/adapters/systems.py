@@ -7,7 +7,7 @@ the built-in forms, and without importing a framework.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, cast
@@ -16,9 +16,10 @@ from ..core.rag_interface import NOISE_DOCS, SimpleRAGSystem
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
 from .outputs import to_outputs
-from .pairs import DocumentForm, Look, Pair, find_pair, finish, read_result
+from .pairs import DocumentForm, Look, Pair, find_pair
 from .shapes import describe, is_instance_of
 from .signatures import Bound, bind, is_async, name_of, provenance_of, takes_documents
+from .steps import Steps, call_of
 from .streams import consume
 
 ACCEPTED = (
@@ -131,37 +132,54 @@ def _callable_system(obj: Any, fn: Callable[..., Any], *, required: str) -> Syst
 
 def _generate_by(system: System, call: Bound) -> None:
     """Let *system* generate by its own function, where *call* gives this documents instead of having it retrieve."""
-    form = DocumentForm(system.name)
+    form, ask = DocumentForm(system.name), system.invoke
 
-    def invoke(sample: EvaluationSample, top_k: int, ask: Callable[..., Any] = system.invoke) -> Any:
-        return read_result(ask(sample, top_k), form.read)
+    def asked(sample: EvaluationSample, top_k: int) -> Steps[Any]:
+        return form.read((yield ask(sample, top_k)))
 
-    def steps(sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> Generator[Any, Any, Any]:
+    def given(sample: EvaluationSample, top_k: int, documents: Sequence[RetrievedDocument]) -> Steps[Any]:
         if not form.is_known:
-            yield invoke(sample, top_k)
-        given = form.given(documents)
-        return (yield consume(lambda: call(sample, top_k, documents=given)))
+            yield from asked(sample, top_k)
+        own = form.given(documents)
+        return (yield consume(lambda: call(sample, top_k, documents=own)))
 
-    system.invoke, system.generate = invoke, lambda *given: finish(steps(*given))
+    system.invoke, system.generate = call_of(asked, is_async=False), call_of(given, is_async=False)
     system.whole = "it is a function that retrieves where no documents are given, and answers in the same call"
 
 
 def _pair_system(retriever: Any, generator: Any, whole: Any = None) -> System:
     """Return a retriever and a generator as one system; it is named after *whole*, if given."""
     pair = Pair(retriever, generator)
-
-    async def ainvoke(sample: EvaluationSample, top_k: int) -> Any:
-        return await pair.invoke(sample, top_k)
-
     name, provenance = name_of(retriever), provenance_of(retriever)
     if whole is not None:
         name, provenance = name_of(whole), provenance_of(whole)
     elif generator is not retriever:
         name, provenance = f"{name} + {name_of(generator)}", provenance | provenance_of(generator)
-    return System(
-        name, pair.is_async, ainvoke if pair.is_async else pair.invoke, provenance, pair.takes, pair.generate,
-        pair.looking,
-    )  # fmt: skip
+    return stepwise(name, pair.steps, is_async=pair.is_async, provenance=provenance, takes=pair.takes)
+
+
+def stepwise(
+    name: str,
+    steps: Callable[..., Steps[Any]],
+    *,
+    is_async: bool,
+    provenance: dict[str, Any],
+    takes: frozenset[str],
+    whole: str = "",
+) -> System:
+    """Return the system whose calls are the *steps* that a sample, ``top_k`` and perhaps one of these make.
+
+    ``documents``: they are given to the generator, and its retriever is not asked; ``look``: it is shown what was
+    retrieved before the generator is given it.  *whole* says why neither can be.
+    """
+    call = call_of(steps, is_async=is_async)
+    system = System(name, is_async, call, provenance, takes)
+    if whole:
+        system.whole = whole
+    else:
+        system.generate = lambda sample, top_k, documents: call(sample, top_k, documents=documents)
+        system.looking = lambda sample, top_k, look: call(sample, top_k, look=look)
+    return system
 
 
 def _likely_mistake(obj: Any) -> str:

@@ -12,10 +12,10 @@ pytest.importorskip("haystack", reason="the extra haystack is not installed")
 
 import haystack
 from haystack import Pipeline
-from haystack.components.builders import AnswerBuilder, ChatPromptBuilder
+from haystack.components.builders import AnswerBuilder, ChatPromptBuilder, PromptBuilder
 from haystack.dataclasses import ChatMessage
 
-from pytest_auepora.adapters.haystack import from_haystack
+from pytest_auepora.adapters.haystack import from_haystack, input_maker
 from pytest_auepora.adapters.streams import FIRST_TOKEN
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.conversation import CHAT_HISTORY, PRINCIPAL
@@ -89,6 +89,14 @@ def test_turns_and_who_asks_may_stand_in_inputs_given_by_hand() -> None:
     assert PRINCIPAL in from_haystack(rag(), inputs=filters).takes
     intern = from_haystack(made, inputs=given).invoke(EvaluationSample("c", "Q", labels={"as": "intern"}), 5)
     assert intern.response.text == "user:Q"
+
+
+def test_turns_inside_of_a_text_are_written_out() -> None:
+    make_inputs = input_maker(
+        pipeline(("prompt", PromptBuilder("{{ text }}"))), {"prompt": {"text": "{chat_history}\n{query}"}}
+    )
+    assert make_inputs.takes == {CHAT_HISTORY}
+    assert make_inputs(CHAT) == {"prompt": {"text": "user: hi\nassistant: hello\nQ"}}
 
 
 def test_a_pipeline_without_a_place_for_turns_takes_none() -> None:

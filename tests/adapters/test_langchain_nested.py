@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import copy_context
 from typing import Any
 
 import pytest
@@ -59,8 +60,18 @@ class Ensemble(BaseRetriever):
     others: list[Any]
 
     def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
-        found = [other.invoke(query, config={"callbacks": run_manager.get_child()}) for other in self.others]
+        found = [other.invoke(query, config=self._config(run_manager)) for other in self.others]
         return list({doc.id: doc for docs in found for doc in docs}.values())
+
+    def _config(self, run_manager: Any) -> Any:
+        return {"callbacks": run_manager.get_child()}
+
+
+class Silent(Ensemble):
+    """One that passes no callbacks, so that LangChain calls those that it asks its siblings."""
+
+    def _config(self, run_manager: Any) -> Any:
+        return None
 
 
 def outputs_of(retriever: Any, **options: Any) -> SystemOutputs:
@@ -77,10 +88,14 @@ def outputs_of(retriever: Any, **options: Any) -> SystemOutputs:
         (Ensemble(others=[RunnableParallel(x=One()) | (lambda found: found["x"])]), ["a"]),
         (Broken().with_fallbacks([One(name="b")]), ["b"]),
         (Ensemble(others=[Broken().with_fallbacks([One(name="b")])]), ["b"]),
+        (Silent(others=[One(), One(name="b")]), ["a", "b"]),
+        (Silent(others=[RunnableLambda(lambda query: query) | One()]), ["a"]),
+        (Silent(others=[RunnableParallel(x=One(), y=One(name="b")) | (lambda found: found["x"])]), ["a"]),
     ],
 )
-def test_only_the_outermost_retriever_counts(retriever: Any, found: list[str]) -> None:
-    assert ids(outputs_of(retriever)) == found
+@pytest.mark.parametrize("use_async", [False, True])
+def test_only_the_outermost_retriever_counts(retriever: Any, found: list[str], use_async: bool) -> None:
+    assert ids(outputs_of(retriever, use_async=use_async)) == found
 
 
 def test_retrievers_one_after_the_other_both_count() -> None:
@@ -102,10 +117,6 @@ def test_times_of_inner_retrievers_are_not_added() -> None:
 def test_retrievals_side_by_side_take_the_time_until_the_last() -> None:
     listener = langchain._listener_class()()
     for step, run_id in (("start", 1), ("start", 2), ("end", 1), ("end", 2), ("start", 3), ("error", 3)):
-        getattr(listener, f"on_retriever_{step}")([], run_id=run_id)
+        copy_context().run(getattr(listener, f"on_retriever_{step}"), [], run_id=run_id)
         CLOCK.now += 1
     assert (listener.seconds, listener.documents) == (3 + 1, [])
-
-
-def test_asked_asynchronously_the_outermost_counts_too() -> None:
-    assert ids(outputs_of(Ensemble(others=[One(), One(name="b")]), use_async=True)) == ["a", "b"]

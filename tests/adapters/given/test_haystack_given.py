@@ -15,8 +15,7 @@ from haystack.components.joiners import BranchJoiner
 from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
-from pytest_auepora.adapters.haystack import _to_document, from_haystack
-from pytest_auepora.adapters.haystack_given import _to_haystack
+from pytest_auepora.adapters.haystack import _to_document, _to_haystack, from_haystack
 from pytest_auepora.adapters.parts import with_documents
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.core.types import RetrievedDocument

@@ -1,4 +1,4 @@
-"""What is sent to an endpoint, with placeholders filled in."""
+"""What is sent to a system, with placeholders filled in."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.adapters.http_templates import fill_json, fill_text, taken_by, values_of
+from pytest_auepora.adapters.templates import fill_json, fill_text, taken_by, values_of
 from pytest_auepora.core.types import EvaluationSample
 
 TURNS = [{"role": "user", "content": "hi {top_k}"}, {"role": "assistant", "content": "hello"}]
 SAMPLE = EvaluationSample("c", "why {query}?", labels={"as": "intern"}, chat_history=TURNS)
 QUERY = {"role": "user", "content": "why {query}?"}
+VALUES = {**values_of(SAMPLE), "top_k": 3}
 
 
 @pytest.mark.parametrize(
@@ -28,18 +29,22 @@ QUERY = {"role": "user", "content": "why {query}?"}
     ],
 )
 def test_each_placeholder_is_filled_once(template: Any, filled: Any) -> None:
-    assert fill_json(template, values_of(SAMPLE, 3)) == filled
+    assert fill_json(template, VALUES) == filled
+
+
+def test_what_is_all_of_a_text_has_its_form() -> None:
+    template = {"turns": "{chat_history}", "text": ["{query} {chat_history}"]}
+    filled = fill_json(template, VALUES, len)
+    assert filled == {"turns": 2, "text": ["why {query}? user: hi {top_k}\nassistant: hello"]}
 
 
 def test_each_call_has_a_session_of_its_own() -> None:
-    first, second = (fill_json("{session_id}", values_of(SAMPLE, 3)) for _ in range(2))
+    first, second = (fill_json("{session_id}", values_of(SAMPLE)) for _ in range(2))
     assert first != second
 
 
 def test_what_goes_into_a_url_is_encoded_and_nothing_else() -> None:
-    filled = fill_text(
-        "/ask?h={chat_history}&u={principal}", values_of(SAMPLE, 3), lambda text: text.replace("\n", "%0A")
-    )
+    filled = fill_text("/ask?h={chat_history}&u={principal}", VALUES, lambda text: text.replace("\n", "%0A"))
     assert filled == "/ask?h=user: hi {top_k}%0Aassistant: hello&u=intern"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.adapters.json_paths import JsonPath
+from pytest_auepora.adapters.http import JsonPath
 from pytest_auepora.adapters.shapes import MISSING
 from pytest_auepora.errors import SystemShapeError
 

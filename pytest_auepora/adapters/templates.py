@@ -1,4 +1,4 @@
-"""What is sent to an endpoint: URLs and JSON with placeholders in braces, filled in for each case."""
+"""What is sent to a system: URLs, JSON and inputs with placeholders in braces, filled in for each case."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..core.types import EvaluationSample
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
-def values_of(sample: EvaluationSample, top_k: int) -> dict[str, Any]:
-    """Return what stands for each placeholder in the request about *sample*."""
+def values_of(sample: EvaluationSample) -> dict[str, Any]:
+    """Return what stands for each placeholder in what is sent about *sample*."""
     return {
-        "query": sample.query, "top_k": top_k, "sample_id": sample.sample_id, "session_id": f"auepora-{uuid4()}",
+        "query": sample.query, "sample_id": sample.sample_id, "session_id": f"auepora-{uuid4()}",
         PRINCIPAL: principal_of(sample) or "", CHAT_HISTORY: turns_of(sample), "messages": messages_of(sample),
     }  # fmt: skip
 
@@ -36,18 +36,18 @@ def placeholders_in(value: Any) -> set[str]:
     return {name for part in parts for name in placeholders_in(part)}
 
 
-def fill_json(value: Any, values: Mapping[str, Any]) -> Any:
-    """Fill the placeholders of a JSON value; other braces are left alone."""
+def fill_json(value: Any, values: Mapping[str, Any], form: Callable[[Any], Any] = lambda alone: alone) -> Any:
+    """Fill the placeholders of a JSON value; other braces stay.  What is all of a text is put into its *form*."""
     if isinstance(value, str):
-        filling = {f"{{{name}}}": filling for name, filling in values.items()}
-        return filling[value] if value in filling else fill_text(value, values)
+        alone = value[1:-1] if value == f"{{{value[1:-1]}}}" else ""
+        return form(values[alone]) if alone in values else fill_text(value, values)
     if isinstance(value, Mapping):
-        return {key: fill_json(part, values) for key, part in value.items()}
+        return {key: fill_json(part, values, form) for key, part in value.items()}
     if not isinstance(value, (list, tuple)):
         return value
     if len(value) == 1 and "content" in placeholders_in(value[0]) and "content" not in values:
-        return [fill_json(value[0], {**values, **turn}) for turn in values[CHAT_HISTORY]]
-    return [fill_json(part, values) for part in value]
+        return [fill_json(value[0], {**values, **turn}, form) for turn in values[CHAT_HISTORY]]
+    return [fill_json(part, values, form) for part in value]
 
 
 def fill_text(text: str, values: Mapping[str, Any], encode: Callable[[str], str] = str) -> str:
