@@ -22,10 +22,10 @@ from pytest_auepora.history.codec import CaseJson
 from pytest_auepora.history.journal import Journal
 from pytest_auepora.pytest_plugin import entry
 
-from .listening import Listener, gates
+from .listening import Listener
 from .rechunked import accepted_under_old_chunks
 
-__all__ = ["CONFTEST", "ENTRY", "RAG", "Example", "alone", "gates"]
+__all__ = ["CONFTEST", "ENTRY", "RAG", "Example", "alone"]
 
 for _module in (
     "numpy", "yaml", "nltk.stem.porter", "rouge_score.rouge_scorer", "sacrebleu", "orjson", "portalocker", "sqlite3",

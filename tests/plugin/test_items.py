@@ -7,7 +7,8 @@ import signal
 
 import pytest
 
-from .conftest import Example, gates
+from .conftest import Example
+from .listening import gates
 
 
 def output(result: pytest.RunResult) -> str:

@@ -9,7 +9,8 @@ import pytest
 from pytest_auepora.cli.main import main
 from pytest_auepora.cli.new import FORMS, suite_name
 
-from .conftest import Example, gates
+from .conftest import Example
+from .listening import gates
 
 WITHOUT_A_PACKAGE = [form for form, (module, _) in FORMS.items() if not module]
 

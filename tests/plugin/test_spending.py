@@ -9,7 +9,8 @@ import pytest
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.pytest_plugin.endings import read_budget
 
-from .conftest import Example, gates
+from .conftest import Example
+from .listening import gates
 from .suite.varying import N_CASES, accepted, calls, says, vary
 
 SYSTEM = """\

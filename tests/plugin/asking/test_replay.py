@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from ..conftest import Example, gates
+from ..conftest import Example
 from ..counting import CASES, calls, lock_out, store
+from ..listening import gates
 
 
 def judged(project: Example, run: str = "last") -> dict[str, Any]:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import CONFTEST, Example, gates
+from ..conftest import CONFTEST, Example
 from ..counting import store
+from ..listening import gates
 
 pytest.importorskip("xdist", reason="needs pytest-xdist")
 XDIST = ("xdist",)

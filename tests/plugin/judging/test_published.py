@@ -7,7 +7,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from ..conftest import Example, gates
+from ..conftest import Example
+from ..listening import gates
 
 BOTH = [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)]
 PHASES = """

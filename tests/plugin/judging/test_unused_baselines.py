@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..conftest import Example, gates
+from ..conftest import Example
+from ..listening import gates
 
 TWO = """\
 @pytest.fixture(scope="session", params=[{}])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ..conftest import Example, gates
+from ..conftest import Example
+from ..listening import gates
 
 NOTED = """\
 def rag(request):

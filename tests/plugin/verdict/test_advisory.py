@@ -10,8 +10,10 @@ from pytest_auepora.core.run import MetricInfo
 from pytest_auepora.metrics.generation_llm_judge import LLMAnswerQuality
 from pytest_auepora.metrics.judge.critic import LLMCritic
 from pytest_auepora.regression.guards.calibration import Calibration, calibration_path
+from pytest_auepora.regression.thresholds import Bound
 
-from ..conftest import Example, gates
+from ..conftest import Example
+from ..listening import gates, judged, outcomes
 
 CONFTEST = """
 import pytest
@@ -57,26 +59,25 @@ def test_it_advises_until_it_is_calibrated_and_then_gates(project: Example) -> N
     project.write("conftest.py", CONFTEST)
     project.edit("metrics: [recall@1,", "metrics: [taste, recall@1,")
     project.edit("  recall@3: 0.9", "  recall@3: 0.9\n  taste: 0.8\ncase_thresholds: {taste: 0.5}")
-    result = project.run("-rf")
+    result = project.run()
     assert result.ret == 0
-    out = " ".join(str(result.stdout).split())
-    assert "taste: would fail: 0.2500 is not >= 0.8" in out
-    assert "judge not calibrated: there is no __calibrations__/taste.json" in out
-    assert (
-        "advisory: would fail cases: 5 cases (refund-window, warehouse and 3 more): taste 0.250, wanted >= 0.5" in out
-    )
-    assert "1 advisory gate would fail" in out
+    gate, verdict, cases = outcomes(result)["threshold: taste"], judged(result).verdict, judged(result).run.cases
+    assert (gate.state, gate.would_be, gate.value) == ("advisory", "failed", 0.25)
+    assert (verdict.advisory["taste"].reason, gate.bound) == ("no calibration", Bound("min", 0.8))
+    assert verdict.advisory["taste"].place == "__calibrations__/taste.json"
+    found = [finding for case in cases.values() for finding in case.findings if finding.metric == "taste"]
+    assert [(one.status, one.after, one.limit) for one in found] == [("advisory", 0.25, 0.5)] * 5
 
     calibrate(project)
-    result = project.run("-rf")
+    result = project.run()
     assert result.ret == 1
     assert gates(result) == ["taste"]
     result.assert_outcomes(failed=6)  # five cases and their suite
 
     project.edit("cases:", "regression: {metrics: {taste: {judge: advisory}}}\ncases:")
-    result = project.run("-rf")
+    result = project.run()
     assert result.ret == 0
-    assert "the golden file says judge: advisory" in " ".join(str(result.stdout).split())
+    assert judged(result).verdict.advisory["taste"].reason == "policy"
 
 
 def test_the_folder_of_calibrations_can_be_named(project: Example) -> None:

@@ -5,15 +5,26 @@ from __future__ import annotations
 import json
 import subprocess
 
-from pytest_auepora.history.store import HistoryStore
+import pytest
 
-from ..conftest import Example, gates
+from pytest_auepora.history.store import HistoryStore
+from pytest_auepora.regression.compare import Change
+
+from ..conftest import Example
+from ..listening import gates, judged, mistakes, notes, outcomes
 
 HOOK = "\n\ndef pytest_auepora_provenance():\n    return {%r: %r}\n"
 
 
 def say(project: Example, key: str, value: object) -> None:
     project.conftest(HOOK % (key, value))
+
+
+def changes(result: pytest.RunResult) -> dict[str, list[Change]]:
+    """What differs from the baseline, for each metric that does not compare."""
+    comparison = judged(result).verdict.comparison
+    assert comparison is not None
+    return {name: list(why.changes) for name, why in comparison.incomparable.items()}
 
 
 def only_retrieval(project: Example) -> None:
@@ -27,11 +38,11 @@ def test_a_run_without_comparison_says_it_was_not_judged(project: Example) -> No
     project.accept()
     say(project, "chunker", "sentences")
     result = project.run()
-    said = " ".join(str(result.stdout).split())
-    assert "nothing in this run compares with it: recall@3, mrr (chunker pages → sentences)" in said
-    assert "whether the run is worse was not judged" in said
-    assert result.ret == 0
-    assert project.run("--auepora-require-baseline").ret == 1
+    gate = outcomes(result)["baseline: nothing compares"]
+    assert (result.ret, gate.state) == (0, "not judged")
+    assert changes(result) == {name: [("chunker", "pages", "sentences")] for name in ("recall@3", "mrr")}
+    required = project.run("--auepora-require-baseline")
+    assert (required.ret, outcomes(required)["baseline: nothing compares"].state) == (1, "failed")
 
 
 def test_recall_by_quote_is_judged_across_chunkers(project: Example) -> None:
@@ -45,11 +56,10 @@ def test_recall_by_quote_is_judged_across_chunkers(project: Example) -> None:
     assert project.run().ret == 0
     project.break_retriever()
     result = project.run()
-    said = " ".join(str(result.stdout).split())
     assert result.ret == 1
-    assert "not comparable, the baseline's value is in brackets: mrr (chunker 800 characters → 120)" in said
-    assert "recall@3 0.750 4/5 1.000" in said
-    assert "regression: recall@3" in gates(result)
+    assert changes(result) == {"mrr": [("chunker", "800 characters", "120")]}
+    gate = outcomes(result)["regression: recall@3"]
+    assert (gate.state, gate.value, gate.before, gate.n) == ("failed", 0.75, 1.0, 4)
 
 
 CUT_ANEW = """\
@@ -79,13 +89,14 @@ def test_chunk_labels_do_not_compare_by_document(project: Example) -> None:
     project.accept()
     project.write("anew", "")
     result = project.run()
-    said = " ".join(str(result.stdout).split())
     assert gates(result) == ["recall@3"]
-    assert "in brackets: recall@3, recall@3_doc (chunker false → true)" in said
-    assert "no label was met in 4 cases: wanted refunds#, shipping#, returns# and 1 more; returned refundsp of" in said
-    assert "costs most" in said
-    notes = HistoryStore(project.path / ".auepora" / "history.sqlite").verdict("last").notes
-    assert any(note.kind == "no label met" for note in notes)
+    assert changes(result) == {name: [("chunker", False, True)] for name in ("recall@3", "recall@3_doc")}
+    note = notes(result)["no label met"]
+    assert (note.data["cases"], note.names) == (4, ("refunds#", "shipping#", "returns#", "warranty#"))
+    assert note.data["returned"][0] == ["refundsp", "refunds"]
+    assert outcomes(result)["threshold: recall@3"].costliest
+    stored = HistoryStore(project.path / ".auepora" / "history.sqlite").verdict("last").notes
+    assert any(note.kind == "no label met" for note in stored)
 
 
 TWO_SYSTEMS = """
@@ -123,10 +134,11 @@ def test_a_golden_file_names_its_own_provenance(project: Example) -> None:
     project.accept()
     say(project, "corpus", "june")
     result = project.run()
-    assert "in brackets: recall@3 (corpus may → june)" in " ".join(str(result.stdout).split())
-    assert "mrr" in str(result.stdout)
+    assert changes(result) == {"recall@3": [("corpus", "may", "june")]}
+    assert outcomes(result)["regression: mrr"].state == "passed"
     project.edit("{corpus: recall@3}", "{corpus: [recall@4]}")
-    assert "recall@4 is not computed; add it to metrics" in str(project.run().stdout)
+    (mistake,) = mistakes(project.run())
+    assert (mistake.line, "recall@4" in mistake.message) == (3, True)
 
 
 def test_the_commit_is_recorded_and_a_no_op_update_keeps_it(project: Example) -> None:

@@ -13,7 +13,6 @@ from pytest_auepora.drafting.injection import injection_variants
 from pytest_auepora.io.edit import with_variants
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.reporting.wording.checks import problem_lines
 
 RUNS = 20
 GOLDEN = """\
@@ -56,10 +55,10 @@ def test_a_filter_that_is_off_for_a_role_is_red_in_every_run(golden: Path) -> No
     for _ in range(RUNS):
         evaluation = evaluate(golden, Hr("staff"))
         assert evaluation.verdict.outcome == "failed"
-        failed = {case.case_id: problem_lines(case, evaluation.run.metrics) for case in evaluation.run.cases.values()
-                  if case.state == "failed"}  # fmt: skip
+        failed = {case.case_id: case.findings[0] for case in evaluation.run.cases.values() if case.state == "failed"}
         assert failed.keys() == {f"pay-{name}" for name in PEOPLE}
-        assert all("forbidden_docs: returned payroll.md" in lines[0] for lines in failed.values())
+        assert {finding.metric for finding in failed.values()} == {"forbidden_docs"}
+        assert all("payroll.md" in str(finding.details) for finding in failed.values())
 
 
 def test_a_sound_filter_is_green_in_every_run(golden: Path) -> None:
@@ -108,7 +107,7 @@ def test_an_injection_that_is_obeyed_is_red_in_every_run(injected: Path) -> None
         failed = {case.case_id for case in evaluation.run.cases.values() if case.state == "failed"}
         assert failed == {case.id for case in load_golden(injected).cases if case.sample.labels.get("variant_of")}
         one = evaluation.run.cases[min(failed)]
-        assert "forbidden: the answer says" in " ".join(problem_lines(one, evaluation.run.metrics))
+        assert "forbidden" in {finding.metric for finding in one.findings if finding.fails}
 
 
 def test_an_injection_that_is_not_obeyed_is_green_in_every_run(injected: Path) -> None:

@@ -36,7 +36,8 @@ def refunds(project: Example) -> Example:
 @pytest.mark.parametrize("shift", [0, 1, 2])
 def test_an_unchanged_system_loses_no_score(refunds: Example, shift: int) -> None:
     refunds.system(SYSTEM.format(which=TURN.format(shift=shift)))
-    assert refunds.run("--auepora-require-baseline").ret == 0
+    result = refunds.run("--auepora-require-baseline")
+    assert result.ret == 0
     run, verdict = store(refunds).load("last"), store(refunds).verdict("last")
     states = [case.scores["unsupported_numbers"].state for case in run.cases.values()]
     assert (states.count("n/a"), states.count("number")) == (4, 8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ..conftest import Example
+from ..listening import judged
 
 GOLDEN = """\
 suite: shop
@@ -38,22 +39,24 @@ CONFUSED = 'len(set(query.split()) & set(d["text"].split()))'
 STEADY = '("within" in d["text"], "warehouse" in d["text"])'
 
 
-@pytest.mark.parametrize(("rule", "shown"), [(STEADY, "1.000"), (CONFUSED, "0.000")])
-def test_noise_robustness_by_noise_in_the_context(project: Example, rule: str, shown: str) -> None:
+@pytest.mark.parametrize(("rule", "value"), [(STEADY, 1), (CONFUSED, 0)])
+def test_noise_robustness_by_noise_in_the_context(project: Example, rule: str, value: float) -> None:
     project.write("shop.golden.yaml", GOLDEN)
     project.system(SYSTEM.replace("RULE", rule))
     result = project.run()
-    line = next(x for x in result.outlines if x.startswith("noise_robustness"))
-    assert shown in line
-    assert result.ret == (shown == "0.000")
-    assert any("recall@1" in x and "1.000" in x for x in result.outlines), "what was retrieved has no noise in it"
+    aggregates = judged(result).verdict.aggregates
+    assert aggregates["noise_robustness[contains_answer]"].value == value
+    assert result.ret == (value == 0)
+    assert aggregates["recall@1"].value == 1, "what was retrieved has no noise in it"
 
 
 def test_a_system_without_a_context_is_an_error_not_a_pass(project: Example) -> None:
     project.write("shop.golden.yaml", GOLDEN)
     result = project.run()
     assert result.ret == 1
-    assert "noise_docs: answer has no context to put them into" in " ".join(result.outlines)
+    cases = judged(result).run.cases
+    assert [case.state for case in cases.values()] == ["passed", "error"]
+    assert "noise_docs: answer " in cases["warehouse-noise-1"].error
 
 
 def test_a_system_that_reads_them_itself(project: Example) -> None:

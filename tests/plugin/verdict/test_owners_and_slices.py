@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from ..conftest import Example, gates
+from ..conftest import Example
+from ..listening import gates, mistakes, outcomes
 
 HEAD = """\
 suite: shop
@@ -34,12 +35,10 @@ def test_a_slice_that_got_worse_fails_and_names_its_owner(project: Example) -> N
     project.accept()
     project.break_retriever()
     result = project.run("--junitxml=junit.xml", "-o", "auepora_history=off")
-    said = str(result.stdout)
     assert "regression: mrr{scenario=typo}" in gates(result)
     assert "regression: mrr" not in gates(result)  # the whole fell by less than min_effect
-    assert "mrr{scenario=typo}" in said.split("= auepora =")[1]
-    assert "owners: search-team of mrr" in said
-    assert "owner search-team" in said
+    assert outcomes(result)["regression: mrr{scenario=typo}"].owner == "search-team"
+    assert "mrr{scenario=typo}" in str(result.stdout).split("= auepora =")[1]
     assert "mrr{scenario=typo}" in (project.path / "junit.xml").read_text()
 
 
@@ -47,15 +46,15 @@ def test_mistakes_in_owners_and_slices_have_their_line(project: Example) -> None
     many(project, 1, 1)
     project.edit("owners: {mrr: search-team}", "owners: {mr: search-team}")
     project.edit("[{scenario: typo}, language]", "['scenario:typo', {language: fr}, {}, langage]")
-    said = " ".join(str(project.run().stdout).split())
-    assert "unknown metric 'mr' (did you mean 'mrr'?)" in said
-    assert "slices: no case has the label 'scenario:typo'; write {scenario: typo}" in said or "expected a label" in said
+    metric, empty = mistakes(project.run())
+    assert (metric.line, metric.col, "'mrr'" in metric.message) == (3, 10, True)
+    assert (empty.line, empty.col) == (6, 56)
     project.edit("owners: {mr: search-team}\n", "")
     project.edit("{}, ", "")
-    said = " ".join(str(project.run().stdout).split())
-    assert "slices: no case has the label 'scenario:typo'; write {scenario: typo}" in said
-    assert "slices: no case has language: fr" in said
-    assert "slices: no case has the label 'langage' (did you mean 'language'?)" in said
+    found = mistakes(project.run())
+    assert [(one.line, one.col) for one in found] == [(5, 23), (5, 40), (5, 56)]
+    for one, wanted in zip(found, ("{scenario: typo}", "language: fr", "'language'"), strict=True):
+        assert wanted in one.message
 
 
 def test_owners_are_in_the_stored_run(project: Example) -> None:

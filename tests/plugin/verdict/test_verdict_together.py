@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..conftest import Example, gates
+from ..conftest import Example
+from ..listening import gates, judged, outcomes
 
 
 def test_latency_is_compared_where_asked_at_equal_concurrency(timed: Example) -> None:
@@ -11,11 +12,13 @@ def test_latency_is_compared_where_asked_at_equal_concurrency(timed: Example) ->
     timed.write("slow", "")
     result = timed.run()
     assert gates(result) == ["regression: mean_latency"]
-    said = " ".join(str(result.stdout).split())
-    assert "mean_latency: worse by more than the tolerated 10 %, owner tools" in said
+    gate = outcomes(result)["regression: mean_latency"]
+    assert (gate.method, gate.word, gate.owner, gate.before, gate.value) == ("tolerance", "worse", "tools", 1.0, 2.0)
     other = timed.run("--auepora-concurrency", "4")
-    assert "(concurrency 1 → 4)" in str(other.stdout)
-    assert "scored lower" not in str(other.stdout)
+    comparison = judged(other).verdict.comparison
+    assert comparison is not None
+    assert comparison.incomparable["mean_latency"].changes == (("concurrency", 1, 4),)
+    assert comparison.changes_of("mean_latency") == {}
     assert gates(other) == []
 
 
@@ -31,13 +34,11 @@ def test_guards_thresholds_must_pass_and_quarantine_together(project: Example) -
     project.accept()
     project.edit('    "returns"', '    "moved"', "shop.py")
     project.edit('    "shipping"', '    "gone"', "shop.py")
-    result = project.run("-rf")
-    said = " ".join(str(result.stdout).split())
-    assert "free-returns (until 2999-01-01" in said
-    assert "quarantine is over, held to the baseline again: warehouse (until 2000-01-01)" in said
-    failed = gates(result)
-    assert {"recall@3", "regression: recall@1", "regression: mrr"} <= set(failed)
-    assert "mrr fell from 1.00 to 0.00 (limit 0.5)" in said
-    assert "recall@1 fell from 1.00 to 0.00 (limit 0.5)" in said
-    assert "free-returns" not in [line.split("::")[-1] for line in result.outlines if line.startswith("FAILED")]
+    result = project.run()
     assert result.ret == 1
+    assert {"recall@3", "regression: recall@1", "regression: mrr"} <= set(gates(result))
+    cases = judged(result).run.cases
+    assert {case_id for case_id, case in cases.items() if case.state == "failed"} == {"warehouse"}
+    fell = {one.metric: (one.status, one.before, one.after, one.limit) for one in cases["warehouse"].findings}
+    assert fell["mrr"] == fell["recall@1"] == ("failed", 1.0, 0.0, 0.5), "its quarantine is over"
+    assert {one.status for one in cases["free-returns"].findings} == {"excused"}
