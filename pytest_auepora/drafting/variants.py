@@ -27,6 +27,7 @@ from ..io.json_lines import is_jsonl
 from ..labels.corpus import Chunk, Corpus
 from ..metrics.judge.critic import LLMCritic, Question, object_form
 from ..metrics.judge.prompts import Prompt
+from ..metrics.options import where_applicable
 from ..metrics.ranking.gold import source_of
 from ..metrics.refusal import fold
 from ..metrics.text.comparands import targets
@@ -274,7 +275,7 @@ def _noise_pool(sample: EvaluationSample, chunks: Mapping[str, Chunk], size: int
 
 def _right_texts(sample: EvaluationSample) -> Sequence[str]:
     """Return the texts that only a relevant document holds, folded."""
-    references, phrases = targets(sample), sample.labels.get("must_contain") or ()
+    references, phrases = where_applicable(targets, sample), sample.labels.get("must_contain") or ()
     texts = [*references] if isinstance(references, list) else []
     texts += [phrases] if isinstance(phrases, str) else phrases
     texts += [doc.text for doc in sample.relevant_docs or () if doc.metadata.get("match") == "quote"]

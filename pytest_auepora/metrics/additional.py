@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from ..base.grouping import grouped
-from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, nearest_rank
+from ..core.metrics_base import CaseScore, Measurement, Metric, nearest_rank
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .options import UNSPELLED, Configured, choice, limited
+from .options import UNSPELLED, Configured, DoesNotApply, choice, limited, needed
 from .text.comparands import answer_text
 from .text.tokens import answer_words
 from .values import read_number
@@ -41,11 +41,10 @@ class DistinctN(Configured):
     source = "Li et al. 2016 (arXiv:1510.03055)"
     oracle = "a set over all answers, exact"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         tokens = answer_words(answer_text(outputs))
         grams = [" ".join(tokens[i : i + self.n]) for i in range(len(tokens) - self.n + 1)]
-        if not grams:
-            return NotApplicable(f"the answer has fewer than {self.n} words")
+        needed(grams, f"the answer has fewer than {self.n} words")
         different = sorted(map(_hash_text, set(grams)))
         return Measurement(len(different) / len(grams), data=[len(grams), different])
 
@@ -90,17 +89,15 @@ class IntraListDiversity(Configured):
     source = "Ziegler et al. 2005, with cosine over embeddings"
     oracle = "numpy, every pair"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         """N/a for fewer than two documents, or one without an embedding; raises `MetricError` where lengths differ."""
         docs = [r.doc for r in outputs.retrieved[: self.top_k]]
-        if len(docs) < 2:
-            return NotApplicable("fewer than two documents returned")
+        needed(docs[1:], "fewer than two documents returned")
         if self.embed_fn is not None:
             vectors = list(self.embed_fn([doc.text for doc in docs]))
         else:
             vectors = [v for doc in docs if (v := doc.metadata.get("embedding")) is not None]
-            if len(vectors) < len(docs):
-                return NotApplicable("no embeddings")
+            needed(len(vectors) == len(docs), "no embeddings")
         if len(set(map(len, vectors))) > 1:
             raise MetricError(f"embeddings differ in length: {sorted(set(map(len, vectors)))}")
         units = [_normalize(v, repr(doc.doc_id)) for v, doc in zip(vectors, docs, strict=True)]
@@ -130,15 +127,13 @@ class ResponseDiversity(Configured):
         if self.of == "embedding":
             self.range, self.provenance_keys = (0.0, 2.0), ("embedding",)
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         if self.of == "embedding":
             vector = outputs.response.metadata.get("embedding")
             if vector is None:
-                return NotApplicable("the answer has no embedding")
+                raise DoesNotApply("the answer has no embedding")
             return Measurement(None, data=[[str(i), x] for i, x in enumerate(_normalize(vector, "the answer"))])
-        counts = Counter(answer_words(answer_text(outputs)))
-        if not counts:
-            return NotApplicable("no answer")
+        counts = needed(Counter(answer_words(answer_text(outputs))), "no answer")
         weights = _normalize(list(counts.values()), "the answer")
         return Measurement(None, data=[[_hash_text(w), x] for w, x in zip(counts, weights, strict=True)])
 
@@ -167,15 +162,19 @@ class Latency(Configured):
 
     positional = "timing_key"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         """Seconds of one call; n/a where not taken, `MetricError` where they are negative, infinite or NaN."""
-        raw = outputs.timings.get(self.timing_key)
-        if raw is None:
-            return NotApplicable(f"no timing {self.timing_key!r}")
-        seconds = read_number(raw, f"timing {self.timing_key!r}")
-        if not 0 <= seconds < math.inf:
-            raise MetricError(f"timing {self.timing_key!r} must be seconds from 0 up, got {raw}")
-        return Measurement(seconds)
+        return Measurement(seconds_of(outputs, self.timing_key))
+
+
+def seconds_of(outputs: SystemOutputs, key: str) -> float:
+    """Return a timing of a call; raises `DoesNotApply` where it was not taken, `MetricError` where it is no time."""
+    if (raw := outputs.timings.get(key)) is None:
+        raise DoesNotApply(f"no timing {key!r}")
+    seconds = read_number(raw, f"timing {key!r}")
+    if not 0 <= seconds < math.inf:
+        raise MetricError(f"timing {key!r} must be seconds from 0 up, got {raw}")
+    return seconds
 
 
 class MeanLatency(Latency):

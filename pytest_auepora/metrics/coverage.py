@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..base.grouping import grouped
-from ..core.metrics_base import CaseScore, Measurement, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement
 from ..core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
-from .options import UNSPELLED, Configured, choice
+from .options import UNSPELLED, Configured, choice, needed
 from .ranking.gold import GoldLabel, labels_of, source_of, span_of
 from .refusal import fold, is_refusal
 from .text.assertions import phrase_finder, wordings
@@ -62,10 +62,6 @@ def _count_source(labels: Sequence[GoldLabel], chunks: Sequence[Document]) -> tu
     return gold + unplaced, common + unplaced_covered
 
 
-def _passages(sample: EvaluationSample) -> list[GoldLabel]:
-    return [label for label in labels_of(sample) if label.grade and label.kind in ("quote", "span")]
-
-
 @dataclass(eq=False, repr=False)
 class OverSpans(Configured):
     """Base of the metrics over gold passages, of the whole list or of its top k.
@@ -83,9 +79,15 @@ class OverSpans(Configured):
     source = "Chroma, Evaluating Chunking Strategies for Retrieval (2024), in characters"
     oracle = "sets of character positions"
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def read_case(self, sample: EvaluationSample) -> list[GoldLabel]:
+        """Return the gold passages."""
+        super().read_case(sample)
+        passages = [label for label in labels_of(sample) if label.grade and label.kind in ("quote", "span")]
+        return needed(passages, "no gold quote or span")
+
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, passages: list[GoldLabel]) -> CaseScore:
         """Details: ``gold``, ``common`` and ``returned`` characters."""
-        labels_by_source = grouped((label.source, label) for label in _passages(sample))
+        labels_by_source = grouped((label.source, label) for label in passages)
         retrieved = [r.doc for r in outputs.retrieved[: self.k]]
         chunks = grouped((source_of(chunk), chunk) for chunk in retrieved)
         gold = common = 0
@@ -95,10 +97,6 @@ class OverSpans(Configured):
         returned = sum(place[1] - place[0] if (place := span_of(c)) else len(c.text) for c in retrieved)
         value = self._share(gold, common, returned) if common else 0.0
         return Measurement(value, details={"gold": gold, "common": common, "returned": returned})
-
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        missing = None if _passages(sample) else NotApplicable("no gold quote or span")
-        return super().not_applicable(sample) or missing
 
     def _share(self, gold: int, common: int, returned: int) -> float:
         """Turn the three counts into the score; there is gold, and some of it was returned."""
@@ -160,12 +158,11 @@ class CoverageEntities(Configured):
     source = "fraction of entity tags present in the retrieved context"
     oracle = "counted"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return None if wordings(sample, "entities") else NotApplicable("no entities")
+    def read_case(self, sample: EvaluationSample) -> list[list[str]]:
+        return needed(wordings(sample, "entities"), "no entities")
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, entities: list[list[str]]) -> CaseScore:
         """Details: ``missing``, by first name."""
-        entities = wordings(sample, "entities")
         docs = [r.doc for r in outputs.retrieved[: self.k]]
         tag_lists = [read_list(doc.metadata.get("entities") or (), "metadata['entities']") for doc in docs]
         tags = {fold(str(tag)) for tag_list in tag_lists for tag in tag_list}
@@ -203,13 +200,11 @@ class CitationCoverage(Configured):
     source = "citations that resolve to a real chunk"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         """N/a for refusals, answers that say they are not grounded, and no answer.  Details: ``unresolved``."""
         refused = is_refusal(outputs)
-        if refused is None:
-            return NotApplicable("no answer")
-        if refused or outputs.response.metadata.get("grounded") is False:
-            return NotApplicable("not a grounded answer")
+        needed(refused is not None, "no answer")
+        needed(not refused and outputs.response.metadata.get("grounded") is not False, "not a grounded answer")
         citations = citations_of(outputs)
         is_known = self._citation_check(sample, outputs)
         unresolved = [c for c in citations if not _resolves(c, len(outputs.retrieved), is_known)]

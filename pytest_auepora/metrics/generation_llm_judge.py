@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..core.conversation import asked_text
-from ..core.metrics_base import CaseScore, Measurement, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ..errors import MetricError
 from .judge.critic import (
@@ -23,9 +23,8 @@ from .judge.critic import (
 )
 from .judge.prompts import fingerprint, load_prompt, number_texts
 from .judge.settings import AsksCritic
-from .options import UNSPELLED, Configured, choice, read_words
-from .refusal import is_refusal
-from .text.comparands import AgainstEvidence, answer_text, evidence_texts
+from .options import UNSPELLED, Batched, choice, needed, read_words, where_applicable
+from .text.comparands import AgainstEvidence, answer_text, claiming_answer, retrieved_texts
 from .values import nonempty, read_list
 
 __all__ = [
@@ -47,7 +46,7 @@ BASELINE_ANSWER = "baseline_answer"
 _MAX_RATIONALE = 500
 
 
-class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency is that of the critic
+class Judged(AsksCritic, Batched):  # type: ignore[override]  # concurrency is that of the critic
     """Base of the metrics that ask a critic.  A case may take several questions; each reply has to be a score.
 
     Class attributes:
@@ -70,11 +69,16 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
         prompt = f"{load_prompt(self.prompt).version}:{fingerprint(self._fill_prompt())}"
         return {**super().params(), "judge": self.critic_params(), "prompt": prompt}
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        """Return what to ask about one case to which the metric applies, or what is known without asking."""
-        raise NotImplementedError
+    def score_prepared(self, prepared: Sequence[list[Question]]) -> list[CaseScore]:
+        """Ask about all cases at once.
 
-    def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
+        Raises:
+            Exception: what the first failing question gave, after all were asked.
+        """
+        replies = iter(self.critic_in_use().ask_many([question for case in prepared for question in case]))
+        return [where_applicable(self._combine, [unwrap(next(replies)) for _ in case], case) for case in prepared]
+
+    def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> Measurement:
         """Make the replies to one case's questions its score."""
         (judgement,) = judgements
         rationale = nonempty(rationale=judgement.rationale[:_MAX_RATIONALE])
@@ -92,23 +96,6 @@ class Judged(AsksCritic, Configured):  # type: ignore[override]  # concurrency i
     def _fill_prompt(self, words: Mapping[str, str] | None = None, /, **material: str) -> str:
         words = {"scale": self._scale.instruction, "reply": self._scale.reply, **(words or {})}
         return load_prompt(self.prompt).fill(words, **material)
-
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        return self.measure_many([sample], [outputs])[0]
-
-    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
-        """Ask about all cases at once.
-
-        Raises:
-            Exception: what the first failing question gave, after all were asked.
-        """
-        cases = [self.not_applicable(s) or self._questions(s, o) for s, o in zip(samples, outputs, strict=True)]
-        questions = [q for case in cases if isinstance(case, list) for q in case]
-        replies = iter(self.critic_in_use().ask_many(questions) if questions else ())
-        return [
-            self._combine([unwrap(next(replies)) for _ in case], case) if isinstance(case, list) else case
-            for case in cases
-        ]
 
 
 def _rationales(keys: Sequence[str], judgements: Sequence[Judgement]) -> dict[str, Any]:
@@ -145,15 +132,10 @@ class LLMFaithfulnessScore(AgainstEvidence, Judged):  # type: ignore[override]  
     formula = "(judge's score - lowest) / (highest - lowest)"
     source = "Auepora (arXiv:2405.07437), LLM-judged faithfulness"
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        if not answer_text(outputs).strip():
-            return NotApplicable("the answer is empty")
-        if is_refusal(outputs):
-            return NotApplicable("the answer is a refusal")
-        evidence = evidence_texts(sample, outputs, self.evidence_source)
-        if isinstance(evidence, NotApplicable):
-            return evidence
-        texts = {"question": asked_text(sample), "evidence": number_texts(evidence), "answer": answer_text(outputs)}
+    def prepare(self, sample: EvaluationSample, outputs: SystemOutputs, relevant: list[str]) -> list[Question]:
+        answer = claiming_answer(outputs)
+        evidence = number_texts(relevant or retrieved_texts(outputs))
+        texts = {"question": asked_text(sample), "evidence": evidence, "answer": answer}
         return [self._question(sample, self._fill_prompt(**texts))]
 
 
@@ -194,7 +176,7 @@ class LLMAnswerQuality(Judged):
             raise MetricError("weights need per_dimension=true and aggregation=mean")
         super().__post_init__()
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
+    def prepare(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> list[Question] | Measurement:
         if not answer_text(outputs).strip():
             return Measurement(0.0, details={"note": "the answer is empty"})
         groups = [(d,) for d in self.dimensions] if self.per_dimension else [self.dimensions]
@@ -204,7 +186,7 @@ class LLMAnswerQuality(Judged):
             for group in groups
         ]
 
-    def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> CaseScore:
+    def _combine(self, judgements: Sequence[Judgement], questions: Sequence[Question]) -> Measurement:
         if not self.per_dimension:
             return super()._combine(judgements, questions)
         scores = {d: self._unit(j) for d, j in zip(self.dimensions, judgements, strict=True)}
@@ -254,11 +236,10 @@ class Rubric(Judged):
     formula = "mean over the requirements of the verdict's score (yes 1, partly 0.5, no 0)"
     source = "promptfoo's llm-rubric"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return None if sample.labels.get("rubric") else NotApplicable("no rubric")
+    def read_case(self, sample: EvaluationSample) -> list[str]:
+        return [*map(str, read_list(needed(sample.labels.get("rubric"), "no rubric"), "labels['rubric']"))]
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        rubrics = [str(text) for text in read_list(sample.labels["rubric"], "labels['rubric']")]
+    def prepare(self, sample: EvaluationSample, outputs: SystemOutputs, rubrics: list[str]) -> list[Question]:
         answer = answer_text(outputs).strip() or "(there is no answer)"
         texts = {"question": asked_text(sample), "answer": answer}
         return [self._question(sample, self._fill_prompt({"rubric": r}, **texts), rubric=r) for r in rubrics]
@@ -295,18 +276,13 @@ class AnswerRelevancy(Judged):
     formula = "statements of the answer that help to answer the question / statements of the answer"
     source = "deepeval's answer relevancy"
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
-        if not (answer := answer_text(outputs).strip()):
-            return NotApplicable("the answer is empty")
-        if is_refusal(outputs):
-            return NotApplicable("the answer is a refusal")
+    def prepare(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> list[Question]:
+        answer = claiming_answer(outputs).strip()
         prompt = self._fill_prompt({"reply": _STATEMENTS_ASKED}, question=asked_text(sample), answer=answer)
         return [self._question(sample, prompt, _STATEMENTS)]
 
-    def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> CaseScore:
-        (statements,) = judgements
-        if not statements:
-            return NotApplicable("the answer makes no statement")
+    def _combine(self, judgements: Sequence[Any], questions: Sequence[Question]) -> Measurement:
+        statements = needed(judgements[0], "the answer makes no statement")
         irrelevant = [statement[:_MAX_RATIONALE] for statement, relevant in statements if not relevant]
         details = nonempty(of=len(statements), irrelevant=irrelevant[:10])
         return Measurement(1 - len(irrelevant) / len(statements), details=details)
@@ -334,16 +310,13 @@ class Preference(Judged):
     formula = "1 if better in both orders, 0 if worse in both, else 0.5"
     source = "Zheng et al. 2023 (arXiv:2306.05685), pairwise comparison with swapped positions"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        has_reference = sample.reference_answer is not None and not self.referenced
-        return NotApplicable("there is a reference_answer") if has_reference else None
+    def read_case(self, sample: EvaluationSample) -> None:
+        needed(sample.reference_answer is None or self.referenced, "there is a reference_answer")
 
-    def _questions(self, sample: EvaluationSample, outputs: SystemOutputs) -> list[Question] | CaseScore:
+    def prepare(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> list[Question]:
         accepted, answer = str(outputs.memo.get(BASELINE_ANSWER) or "").strip(), answer_text(outputs).strip()
-        if not accepted:
-            return NotApplicable("the baseline's answer is not kept")
-        if accepted == answer:
-            return NotApplicable("the same answer as the baseline's")
+        needed(accepted, "the baseline's answer is not kept")
+        needed(accepted != answer, "the same answer as the baseline's")
         answer = answer or "(there is no answer)"
         pairs = ((answer, accepted), (accepted, answer))
         return [

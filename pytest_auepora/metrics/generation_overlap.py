@@ -6,10 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from ..core.metrics_base import CaseScore, Measurement, NotApplicable, f1
+from ..core.metrics_base import CaseScore, Measurement, f1
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
+from .options import needed
 from .text.bleu import BleuScore, SentenceBleu
-from .text.comparands import AgainstEvidence, AgainstTexts, answer_text, evidence_texts, targets
+from .text.comparands import AgainstEvidence, AgainstTexts, answer_text, retrieved_texts, targets
 from .text.rouge import Rouge1, Rouge2, RougeL, RougeLAnswer, RougeScores
 from .text.tokens import answer_words, common_count, is_mostly_ascii, ngrams, squad_words
 from .values import nonempty
@@ -50,7 +51,6 @@ class SquadMetric(AgainstTexts):
     multilingual: bool = True
 
     target = TargetCategory.GENERATION_CORRECTNESS
-    reads = frozenset({"answer"})
     required = ("reference_answer",)
     source = "Rajpurkar et al. 2016, SQuAD (arXiv:1606.05250)"
     oracle = "the SQuAD v1.1 evaluation, exact"
@@ -64,25 +64,18 @@ class SquadMetric(AgainstTexts):
             multilingual=foreign,
         )
 
-    def comparands(self, sample: EvaluationSample) -> Any:
+    def read_case(self, sample: EvaluationSample) -> tuple[list[tuple[str, ...]], bool]:
         """Return the words of the references, and whether they are read as other letters than a-z."""
         texts = targets(sample)
-        if isinstance(texts, NotApplicable):
-            return texts
         foreign = self.multilingual and not all(map(is_mostly_ascii, texts))
         references = [tokens for t in texts if (tokens := self._tokenize(t, foreign))]
-        if not references:
-            return NotApplicable("nothing is left of reference_answer once punctuation and articles are gone")
-        return references, foreign
+        return needed(references, "nothing is left of reference_answer once punctuation and articles are gone"), foreign
 
     def _agreement(self, prediction: tuple[str, ...], reference: tuple[str, ...]) -> float:
         raise NotImplementedError
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        comparands = self.comparands(sample)
-        if isinstance(comparands, NotApplicable):
-            return comparands
-        references, foreign = comparands
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, material: Any) -> CaseScore:
+        references, foreign = material
         prediction = self._tokenize(answer_text(outputs), foreign)
         if not prediction:
             return Measurement(0.0, details={"note": "the answer is empty"})
@@ -146,11 +139,9 @@ class KPrecision(AgainstEvidence):
     source = _ADLAKHA
     oracle = "an independent count over SQuAD-normalised words, exact"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, relevant: list[str]) -> CaseScore:
         """Details: ``unsupported``, words of the answer that no document has.  An empty answer scores 0."""
-        evidence = evidence_texts(sample, outputs, self.evidence_source)
-        if isinstance(evidence, NotApplicable):
-            return evidence
+        evidence = relevant or retrieved_texts(outputs)
         foreign = not is_mostly_ascii(answer_text(outputs))
         answer_counts = Counter(squad_words(answer_text(outputs), multilingual=foreign))
         if not answer_counts:
@@ -186,18 +177,14 @@ class EvidenceOverlapFaithfulness(AgainstEvidence):
     source = "Auepora (arXiv:2405.07437), lexical proxy of faithfulness"
     oracle = "an independent count with a regular expression and sets, exact"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        evidence = evidence_texts(sample, outputs, self.evidence_source, self.top_k)
-        if isinstance(evidence, NotApplicable):
-            return evidence
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, relevant: list[str]) -> CaseScore:
+        evidence = relevant or retrieved_texts(outputs, self.top_k)
         if self.joined and evidence:
             evidence = ["\n".join(evidence)]
         answer = answer_words(answer_text(outputs))
         if not answer:
             return Measurement(0.0, details={"note": "the answer has no word"})
-        grams = list(ngrams(answer, self.n))
-        if not grams:
-            return NotApplicable(f"the answer is shorter than {self.n} words")
+        grams = needed(list(ngrams(answer, self.n)), f"the answer is shorter than {self.n} words")
         evidence_grams = set().union(*(ngrams(answer_words(text), self.n) for text in evidence))
         missing = [gram for gram in grams if gram not in evidence_grams]
         unsupported = [gram if self.n == 1 else " ".join(gram) for gram in dict.fromkeys(missing)]

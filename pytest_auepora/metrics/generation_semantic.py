@@ -8,34 +8,26 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
-from ..core.metrics_base import CaseScore, Measurement, NotApplicable
+from ..core.metrics_base import Measurement
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
-from .options import UNSPELLED, choice
-from .text.comparands import Compared, answer_text, targets
+from .options import UNSPELLED, Batched, choice
+from .text.comparands import Compared, answer_text
 from .vectors import Embedder, EmbedFn, bert_scorer, fingerprint, layers_of, model_fingerprint, versions
 
 __all__ = ["BertScoreMetric", "EmbeddingSimilarity"]
 
 
-class _Semantic(Compared):
+Pair = tuple[list[str], str]
+"""What an answer is compared with, and the answer."""
+
+
+class _Semantic(Batched, Compared):
     """Scores in batches: all texts of the cases that can be scored are encoded together."""
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        return self.measure_many([sample], [outputs])[0]
-
-    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
-        cases = [(targets(s, self.compare_to), answer_text(o)) for s, o in zip(samples, outputs, strict=True)]
-        pairs = [(texts, answer) for texts, answer in cases if not isinstance(texts, NotApplicable) and answer.strip()]
-        scores = iter(self._score(pairs) if pairs else ())
-        empty = Measurement(0.0, details={"note": "the answer is empty"})
-        return [
-            texts if isinstance(texts, NotApplicable) else next(scores) if answer.strip() else empty
-            for texts, answer in cases
-        ]
-
-    def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
-        raise NotImplementedError
+    def prepare(self, sample: EvaluationSample, outputs: SystemOutputs, texts: list[str]) -> Pair | Measurement:
+        answer = answer_text(outputs)
+        return (texts, answer) if answer.strip() else Measurement(0.0, details={"note": "the answer is empty"})
 
 
 @dataclass(eq=False, repr=False)
@@ -76,7 +68,7 @@ class BertScoreMetric(_Semantic):
             params["hash"] = f"{params['model_type']}_L{params['num_layers']}_no-idf_{stamp}"
         return params
 
-    def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
+    def score_prepared(self, pairs: Sequence[Pair]) -> list[Measurement]:
         scorer = bert_scorer(self.model_type, self.num_layers, self.device)
         flat = [(answer, text) for texts, answer in pairs for text in texts]
         columns = [column.tolist() for column in scorer.score(*map(list, zip(*flat, strict=True)))]
@@ -123,7 +115,7 @@ class EmbeddingSimilarity(_Semantic):
         model = model_fingerprint(self.model) if self.embed_fn is None else fingerprint(self.embed_fn)
         return {**super().params(), "model": model}
 
-    def _score(self, pairs: Sequence[tuple[list[str], str]]) -> list[Measurement]:
+    def score_prepared(self, pairs: Sequence[Pair]) -> list[Measurement]:
         texts = [text for references, answer in pairs for text in (*references, answer)]
         vectors = self._embedder.vectors(texts)
         cosines = [max(float(vectors[a] @ vectors[t]) for t in references) for references, a in pairs]

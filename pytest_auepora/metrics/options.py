@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from ..base.text import did_you_mean
-from ..core.metrics_base import CaseScore, Metric
+from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import MetricError
+
+T = TypeVar("T")
 
 UNSPELLED = {"unspelled": True}
 """Field metadata of an option that no name can spell (a function, a collection); no part of the fingerprint."""
@@ -46,6 +48,32 @@ def read_words(raw: Any, name: str) -> tuple[str, ...]:
     if not is_list or not all(isinstance(part, str) and part.strip() for part in parts):
         raise MetricError(f"{name} must be a list of words, got {raw!r}")
     return tuple(sorted(parts) if isinstance(parts, (set, frozenset)) else parts)
+
+
+class DoesNotApply(Exception):
+    """A case or its answer lacks what a metric needs, with the reason; `Configured` makes it `NotApplicable`."""
+
+
+def needed(value: T | None, reason: str) -> T:
+    """Return *value*; raises `DoesNotApply`, for this *reason*, where it is None or empty."""
+    if not value:
+        raise DoesNotApply(reason)
+    return value
+
+
+def applicable(score: CaseScore) -> Measurement:
+    """Return the *score* that another metric gave; raises `DoesNotApply`, for its reason, where it gave none."""
+    if isinstance(score, NotApplicable):
+        raise DoesNotApply(score.reason)
+    return score
+
+
+def where_applicable(function: Callable[..., T], *args: Any) -> T | NotApplicable:
+    """Return what *function* gives, or the reason for which it raises `DoesNotApply`."""
+    try:
+        return function(*args)
+    except DoesNotApply as exc:
+        return NotApplicable(str(exc))
 
 
 @dataclass(eq=False, repr=False)
@@ -98,13 +126,21 @@ class Configured(Metric):
     def _options(self) -> list[Field[Any]]:
         return [f for f in fields(self) if "unspelled" not in f.metadata]
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Return why the metric does not apply to the case, else what `score_answer` gives."""
-        return self.not_applicable(sample) or self.score_answer(sample, outputs)
+    def read_case(self, sample: EvaluationSample) -> Any:
+        """Return what scoring an answer needs of the case, by default nothing; raises `DoesNotApply` where it lacks."""
+        if name := self.missing_field(sample):
+            raise DoesNotApply(f"no {name}")
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        """Score the answer to a case to which the metric applies; for those that do not override `measure`."""
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, material: Any, /) -> CaseScore:
+        """Score an answer, with what `read_case` returned; raises `DoesNotApply` where the answer lacks something."""
         raise NotImplementedError
+
+    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+        material = where_applicable(self.read_case, sample)
+        return material if isinstance(material, NotApplicable) else None
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        return where_applicable(lambda: self.score_answer(sample, outputs, self.read_case(sample)))
 
     def spelled_stem(self) -> str:
         """Return the part of the name before the bracket, without a cut-off that is not set."""
@@ -127,3 +163,28 @@ class Configured(Metric):
         """Every option with its value; tuples as lists, as JSON has them."""
         values = {f.name: getattr(self, f.name) for f in self._options()}
         return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+
+
+class Batched(Configured):
+    """Base of the metrics that score many cases together: in batches of a model, or side by side."""
+
+    def prepare(self, sample: EvaluationSample, outputs: SystemOutputs, material: Any, /) -> Any:
+        """Return what `score_prepared` takes of a case, or its score where nothing has to be asked."""
+        raise NotImplementedError
+
+    def score_prepared(self, prepared: Sequence[Any]) -> Iterable[CaseScore]:
+        """Score cases, at least one, all at once; their order is kept."""
+        raise NotImplementedError
+
+    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+        return self.measure_many([sample], [outputs])[0]
+
+    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
+        cases = [
+            where_applicable(lambda s=s, o=o: self.prepare(s, o, self.read_case(s)))
+            for s, o in zip(samples, outputs, strict=True)
+        ]
+        is_known = [isinstance(case, (Measurement, NotApplicable)) for case in cases]
+        asked = [case for case, known in zip(cases, is_known, strict=True) if not known]
+        scores = iter(self.score_prepared(asked) if asked else ())
+        return [case if known else next(scores) for case, known in zip(cases, is_known, strict=True)]

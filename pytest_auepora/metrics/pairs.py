@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, interval_of, provenance_keys_of
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs
 from ..errors import MetricError
-from .options import Configured
+from .options import Configured, DoesNotApply
 from .registry import Registry
 
 _REGISTRY = Registry()
@@ -57,8 +57,10 @@ class OverMetric(Configured):
     def params(self) -> dict[str, Any]:
         return {**super().params(), "base": [self.metric.name, self.metric.version, self.metric.params()]}
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return self.metric.not_applicable(sample) or super().not_applicable(sample)
+    def read_case(self, sample: EvaluationSample) -> None:
+        if missing := self.metric.not_applicable(sample):
+            raise DoesNotApply(missing.reason)
+        super().read_case(sample)
 
 
 class OverPairs(Configured):
@@ -70,16 +72,16 @@ class OverPairs(Configured):
 
     scenarios: Sequence[str]
 
-    def note_case(self, sample: EvaluationSample, value: Any) -> CaseScore:
+    def note_case(self, sample: EvaluationSample, value: Any) -> Measurement:
         """Return what to remember of a case: *value*, its id, and the case it is a variant of."""
         data = {"case": sample.sample_id, "variant_of": sample.labels.get("variant_of"), "seen": value}
-        return self.not_applicable(sample) or Measurement(None, data=data)
+        return Measurement(None, data=data)
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+    def read_case(self, sample: EvaluationSample) -> None:
         scenario = sample.labels.get("scenario")
-        if sample.labels.get("variant_of") is None or str(scenario) in self.scenarios:
-            return super().not_applicable(sample)
-        return NotApplicable(f"a variant of scenario {scenario!r}")
+        if sample.labels.get("variant_of") is not None and str(scenario) not in self.scenarios:
+            raise DoesNotApply(f"a variant of scenario {scenario!r}")
+        super().read_case(sample)
 
 
 def _root(case: str, parents: Mapping[str, str | None]) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable
+from ..core.metrics_base import CaseScore, Measurement, Metric
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import Configured, choice
-from .ranking.matching import Matching, Ranking, no_relevant, ranking_of
+from .ranking.matching import Matching, Ranking, need_relevant, ranking_of
 
 
 @dataclass(eq=False, repr=False)
@@ -58,13 +58,13 @@ class Ranked(Matched):
     _: KW_ONLY
     unjudged: str = choice("irrelevant", "skip")
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return no_relevant(sample)
+    def read_case(self, sample: EvaluationSample) -> EvaluationSample:
+        """Return the case with the labels that count."""
+        need_relevant(sample)
+        return sample
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        ranking = ranking_of(sample, outputs, self.matching)
-        if isinstance(ranking, NotApplicable):
-            return ranking
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, labelled: EvaluationSample) -> CaseScore:
+        ranking = ranking_of(labelled, outputs, self.matching)
         return Measurement(self.value(ranking), details=self.details(ranking))
 
     def value(self, ranking: Ranking) -> float:

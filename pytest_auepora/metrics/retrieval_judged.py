@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..core.metrics_base import CHUNK_KEYS, CaseScore, Measurement, NotApplicable
+from ..core.metrics_base import CHUNK_KEYS, CaseScore, Measurement
 from ..core.rag_interface import NOISE_DOCS
-from ..core.types import EvaluationSample, SystemOutputs, TargetCategory, id_of_text
-from .options import Configured, limited
+from ..core.types import Document, EvaluationSample, SystemOutputs, TargetCategory, id_of_text
+from .options import Configured, limited, needed
 from .ranking.gold import GoldLabel, LabelMatcher, labels_of
-from .ranking.matching import Ranking, no_relevant, walk_slots
+from .ranking.matching import Ranking, need_relevant, walk_slots
 from .retrieval_basic import Matched, Ranked
 from .values import grade_of, nonempty, read_entries
 
@@ -30,8 +30,11 @@ class SlotJudgment(NamedTuple):
 class OverJudgments(Matched):
     """Base of the metrics over all judgments of a case, relevant or not."""
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        labels = labels_of(sample, level=self.level)
+    def read_case(self, sample: EvaluationSample) -> list[GoldLabel]:
+        super().read_case(sample)
+        return needed(labels_of(sample, level=self.level), "nothing relevant and no judgment")
+
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, labels: list[GoldLabel]) -> CaseScore:
         covered: set[int] = set()
         slots = []
         for _, covered_here in walk_slots(labels, outputs.retrieved, self.matching):
@@ -40,10 +43,6 @@ class OverJudgments(Matched):
             grade = max((labels[at].grade for at in fresh or covered_here), default=None)
             slots.append(SlotJudgment(grade, bool(fresh)))
         return self._weigh(labels, slots)
-
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        unjudged = None if labels_of(sample) else NotApplicable("nothing relevant and no judgment")
-        return super().not_applicable(sample) or unjudged
 
     def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         """Score what is known of the slots; there is at least one label."""
@@ -63,9 +62,7 @@ class JudgedAtK(OverJudgments):
     oracle = "ir_measures Judged@k, exact"
 
     def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
-        top = slots[: self.k]
-        if not top:
-            return NotApplicable("nothing returned")
+        top = needed(slots[: self.k], "nothing returned")
         return Measurement(sum(slot.grade is not None for slot in top) / len(top))
 
 
@@ -80,11 +77,13 @@ class BPref(OverJudgments):
     source = "Buckley and Voorhees 2004; trec_eval bpref"
     oracle = "pytrec_eval bpref, 1e-12"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that nothing is relevant, or nothing bad: grade 0, or -1, over which none is preferred."""
+    def read_case(self, sample: EvaluationSample) -> list[GoldLabel]:
+        """N/a where nothing is relevant, or nothing bad: grade 0, or -1, over which none is preferred."""
+        labels = super().read_case(sample)
+        need_relevant(sample)
         has_negative = sample.candidate_docs or any(grade_of(doc) < 1 for doc in sample.relevant_docs or ())
-        negative = None if has_negative else NotApplicable("no document is judged not relevant")
-        return super().not_applicable(sample) or no_relevant(sample) or negative
+        needed(has_negative, "no document is judged not relevant")
+        return labels
 
     def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         relevant = sum(label.grade > 0 for label in labels)
@@ -111,8 +110,10 @@ class RBP(OverJudgments):
     source = "Moffat and Zobel 2008"
     oracle = "ranx rbp, 1e-12"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return super().not_applicable(sample) or no_relevant(sample)
+    def read_case(self, sample: EvaluationSample) -> list[GoldLabel]:
+        labels = super().read_case(sample)
+        need_relevant(sample)
+        return labels
 
     def _weigh(self, labels: Sequence[GoldLabel], slots: Sequence[SlotJudgment]) -> CaseScore:
         gained = unknown = 0.0
@@ -156,11 +157,9 @@ class DuplicateRateAtK(Configured):
     source = "companion of the first-occurrence rule for duplicate ids"
     oracle = "counted"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         """N/a where nothing was returned.  Details: ``repeated``, the ids."""
-        ids = [r.doc.doc_id for r in outputs.retrieved[: self.k]]
-        if not ids:
-            return NotApplicable("nothing returned")
+        ids = needed([r.doc.doc_id for r in outputs.retrieved[: self.k]], "nothing returned")
         repeated = [name for name, times in Counter(ids).items() if times > 1]
         return Measurement((len(ids) - len(set(ids))) / len(ids), details=nonempty(repeated=repeated))
 
@@ -183,14 +182,15 @@ class RetrievalAccuracy(Configured):
     source = "Auepora (arXiv:2405.07437), accuracy of relevant against candidate documents"
     oracle = "counted"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        missing = None if sample.candidate_docs else NotApplicable("no candidate_docs")
-        return super().not_applicable(sample) or missing
+    def read_case(self, sample: EvaluationSample) -> dict[str, Document]:
+        super().read_case(sample)
+        return {doc.doc_id: doc for doc in needed(sample.candidate_docs, "no candidate_docs")}
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(
+        self, sample: EvaluationSample, outputs: SystemOutputs, candidates: dict[str, Document]
+    ) -> CaseScore:
         """Details: ``tp``, ``tn``, ``fp``, ``fn``."""
         matcher = LabelMatcher(labels_of(sample))
-        candidates = {doc.doc_id: doc for doc in sample.candidate_docs or ()}
         relevant = {name for name, doc in candidates.items() if any(matcher.grades(doc))}
         returned = candidates.keys() & {r.doc.doc_id for r in outputs.retrieved[: self.k]}
         tp, fp, fn = len(relevant & returned), len(returned - relevant), len(relevant - returned)
@@ -218,12 +218,11 @@ class DocumentNoiseAtK(Configured):
     source = "RGB (arXiv:2309.01431), noise ratio"
     oracle = "counted"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        if sample.labels.get(NOISE_DOCS) is not None or not all(label.grade for label in labels_of(sample)):
-            return None
-        return NotApplicable("no noise_docs, and no document is judged not relevant")
+    def read_case(self, sample: EvaluationSample) -> None:
+        is_judged = sample.labels.get(NOISE_DOCS) is not None or not all(label.grade for label in labels_of(sample))
+        needed(is_judged, "no noise_docs, and no document is judged not relevant")
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         """N/a where nothing was returned.  Details: ``noise``, the ids."""
         top = [r.doc for r in outputs.retrieved[: self.k]]
         noise = sample.labels.get(NOISE_DOCS)
@@ -233,8 +232,7 @@ class DocumentNoiseAtK(Configured):
         else:
             matcher = LabelMatcher(labels_of(sample))
             noisy = [doc.doc_id for doc in top if set(matcher.grades(doc)) == {0}]
-        if not top:
-            return NotApplicable("nothing returned")
+        needed(top, "nothing returned")
         return Measurement(len(noisy) / len(top), details=nonempty(noise=list(dict.fromkeys(noisy))))
 
 

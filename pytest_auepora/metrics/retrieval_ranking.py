@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
 from typing import Any
 
-from ..core.metrics_base import CaseScore, NotApplicable
-from ..core.types import EvaluationSample, SystemOutputs
+from ..core.types import EvaluationSample
 from ..errors import MetricError
 from .options import choice
 from .ranking.matching import Matching, Ranking, Worth, ranking_of_ids
@@ -31,19 +30,12 @@ _WORTH: dict[str, Worth] = {
 class _OrByLabels(Ranked):
     """Reads ``chunk_labels`` of a case that has no ``relevant_docs``: sufficient evidence is grade 2, topical 1."""
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return super().not_applicable(_with_graded_labels(sample))
+    def read_case(self, sample: EvaluationSample) -> EvaluationSample:
+        if sample.relevant_docs is None and sample.labels.get("chunk_labels") is not None:
+            from .annotation.labels import graded_documents
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        return super().measure(_with_graded_labels(sample), outputs)
-
-
-def _with_graded_labels(sample: EvaluationSample) -> EvaluationSample:
-    if sample.relevant_docs is not None or sample.labels.get("chunk_labels") is None:
-        return sample
-    from .annotation.labels import graded_documents
-
-    return replace(sample, relevant_docs=graded_documents(sample))
+            sample = replace(sample, relevant_docs=graded_documents(sample))
+        return super().read_case(sample)
 
 
 @dataclass(eq=False, repr=False)

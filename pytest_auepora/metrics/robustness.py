@@ -12,11 +12,11 @@ from ..core.types import EvaluationSample, MetricResult, Response, SystemOutputs
 from ..errors import MetricError
 from .annotation.labelled import Labelled
 from .annotation.labels import LabelSource
-from .options import Configured, choice
+from .options import Configured, DoesNotApply, applicable, choice, needed, where_applicable
 from .pairs import OverMetric, OverPairs, as_metric, inherit, pairs_by_case
 from .refusal import REFUSAL_PATTERNS, is_refusal
 from .text.assertions import phrase_finder, wordings
-from .text.comparands import answer_text
+from .text.comparands import answer_text, given_answer
 from .values import Behaviour, expected_behaviour, read_flag
 
 Similarity = Callable[[str, str], float]
@@ -47,17 +47,16 @@ class Refusals(Labelled):
     target = TargetCategory.NEGATIVE_REJECTION
     oracle = "counted on labelled answers"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        if expected_behaviour(sample) == self.expected:
-            return None
-        return NotApplicable("not a refusal case" if self.expected == "refuse" else "not a case to be answered")
+    def read_case(self, sample: EvaluationSample) -> None:
+        reason = "not a refusal case" if self.expected == "refuse" else "not a case to be answered"
+        needed(expected_behaviour(sample) == self.expected, reason)
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        answer_labels = self._source.answer_labels(sample, outputs, ("refused",))
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
+        answer_labels = where_applicable(self._source.answer_labels, sample, outputs, ("refused",))
         label = None if isinstance(answer_labels, NotApplicable) else answer_labels.get("refused")
         refused = is_refusal(outputs, self.refusal_patterns) if label is None else label
         if refused is None:
-            return NotApplicable("no answer")
+            raise DoesNotApply("no answer")
         without_label = self.expected == "refuse" and not refused and label is None
         return Measurement(float(refused), details={"note": _NO_REFUSAL_NOTE} if without_label else {})
 
@@ -127,9 +126,9 @@ class NoiseRobustness(OverMetric, OverPairs):
         super().__post_init__()
         self.required = tuple(self.metric.required_fields())
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        score = self.metric.measure(sample, outputs)
-        return score if isinstance(score, NotApplicable) else self.note_case(sample, [score.value, score.data])
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
+        score = applicable(self.metric.measure(sample, outputs))
+        return self.note_case(sample, [score.value, score.data])
 
     def by_case(self, measurements: Sequence[Measurement]) -> dict[str, float]:
         """How far each disturbed case falls behind its base; what the ratio rests on, where a mean can be tested."""
@@ -196,11 +195,9 @@ class CounterfactualConsistency(OverPairs):
         base_params = [base.name, base.version, base.params()] if isinstance(base, Metric) else self.name
         return {**super().params(), "base": base_params}
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        if not (answer := answer_text(outputs).strip()):
-            return NotApplicable("no answer")
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         is_changed = read_flag(sample.labels.get("expect_change") or False, "labels['expect_change']")
-        return self.note_case(sample, [answer, is_changed])
+        return self.note_case(sample, [given_answer(outputs).strip(), is_changed])
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``num_samples``, how many pairs were compared."""
@@ -243,11 +240,9 @@ class OverRightness(OverMetric):
     target = TargetCategory.COUNTERFACTUAL_ROBUSTNESS
     oracle = "counted"
 
-    def is_right(self, sample: EvaluationSample, outputs: SystemOutputs) -> bool | NotApplicable:
+    def is_right(self, sample: EvaluationSample, outputs: SystemOutputs) -> bool:
         """Whether the answer is; raises `MetricError` where the metric scores no single case."""
-        score = self.metric.measure(sample, outputs)
-        if isinstance(score, NotApplicable):
-            return score
+        score = applicable(self.metric.measure(sample, outputs))
         if score.value is None:
             raise MetricError(f"{self.metric.name} scores no single case, so it cannot say which answer is right")
         return score.value >= self.at_least if self.metric.direction == "higher" else score.value <= self.at_least
@@ -270,9 +265,8 @@ class MisleadingRate(OverRightness, OverPairs):
     formula = "variants answered wrongly / variants whose base was answered rightly"
     source = "RECALL (arXiv:2311.08147), M-rate"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        right = self.is_right(sample, outputs)
-        return right if isinstance(right, NotApplicable) else self.note_case(sample, right)
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
+        return self.note_case(sample, self.is_right(sample, outputs))
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Details: ``misled``, how many variants; ``num_samples``, out of how many."""
@@ -285,8 +279,8 @@ class MisleadingRate(OverRightness, OverPairs):
 class _OverMistakes(Configured):
     """Base of the metrics over mistakes planted in the context of a case."""
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return None if wordings(sample, "mistakes") else NotApplicable("no mistakes are planted")
+    def read_case(self, sample: EvaluationSample) -> list[list[str]]:
+        return needed(wordings(sample, "mistakes"), "no mistakes are planted")
 
 
 class MistakeReappearance(_OverMistakes):
@@ -302,12 +296,9 @@ class MistakeReappearance(_OverMistakes):
     source = "RECALL (arXiv:2311.08147), R-rate"
     oracle = "counted"
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, mistakes: list[list[str]]) -> CaseScore:
         """N/a where there is no answer.  Details: ``repeated``."""
-        mistakes = wordings(sample, "mistakes")
-        if not (answer := answer_text(outputs).strip()):
-            return NotApplicable("no answer")
-        contains = phrase_finder(answer)
+        contains = phrase_finder(given_answer(outputs))
         repeated = [names[0] for names in mistakes if any(map(contains, names))]
         return Measurement(len(repeated) / len(mistakes), details={"repeated": repeated})
 
@@ -331,7 +322,7 @@ class ErrorDetection(_OverMistakes):
     source = "RGB (arXiv:2309.01431), error detection rate"
     oracle = "counted"
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: Any) -> CaseScore:
         detected = outputs.response.metadata.get("error_detected")
         if detected is None:
             detected = any(map(phrase_finder(answer_text(outputs), "substring"), self.error_patterns))
@@ -356,14 +347,11 @@ class ErrorCorrection(OverRightness):
         super().__post_init__()
         self._detection = ErrorDetection(self.error_patterns)
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return self._detection.not_applicable(sample) or super().not_applicable(sample)
+    def read_case(self, sample: EvaluationSample) -> None:
+        self._detection.read_case(sample)
+        super().read_case(sample)
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        detection = self._detection.measure(sample, outputs)
-        if isinstance(detection, NotApplicable):
-            return detection
-        if not detection.value:
-            return NotApplicable("no error was pointed out")
-        right = self.is_right(sample, outputs)
-        return right if isinstance(right, NotApplicable) else Measurement(float(right))
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
+        detection = applicable(self._detection.measure(sample, outputs))
+        needed(detection.value, "no error was pointed out")
+        return Measurement(float(self.is_right(sample, outputs)))

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...core.conversation import asked_text
-from ...core.metrics_base import NotApplicable
 from ...core.types import EvaluationSample, SystemOutputs
 from ..judge.critic import Question, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt, number_texts
 from ..judge.settings import AsksCritic
-from ..text.comparands import answer_text
+from ..options import needed
+from ..text.comparands import given_answer
 from .labels import ANSWER_LABELS, CHUNK_LABELS, CONTEXT_LABELS, ChunkLabels, LabelSource, LabelValues
 
 
@@ -26,24 +26,19 @@ class JudgeLabels(AsksCritic, LabelSource):  # type: ignore[override]  # concurr
 
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
-    ) -> ChunkLabels | NotApplicable:
+    ) -> ChunkLabels:
         texts = [r.doc.text for r in outputs.retrieved[:depth]]
         prompts = {
             text: {name: label_prompt(CHUNK_LABELS[name], question=asked_text(sample), chunk=text) for name in wanted}
             for text in texts
             if text.strip()
         }
-        if texts and not prompts:
-            return NotApplicable("the retrieved documents carry no text")
+        needed(prompts or not texts, "the retrieved documents carry no text")
         labels = self._ask(sample, outputs, prompts)
         return ChunkLabels([labels.get(text) for text in texts], [labels[text] for text in texts if text in labels])
 
-    def answer_labels(
-        self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
-    ) -> LabelValues | NotApplicable:
-        answer = answer_text(outputs)
-        if not answer.strip():
-            return NotApplicable("the answer is empty")
+    def answer_labels(self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]) -> LabelValues:
+        answer = given_answer(outputs)
         texts = {"question": asked_text(sample), "answer": answer}
         context = {"context": number_texts([f"{r.doc.doc_id}\n{r.doc.text}" for r in outputs.retrieved])}
         prompts = {

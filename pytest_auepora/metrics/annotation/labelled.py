@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ...errors import MetricError
-from ..options import Configured, choice
+from ..options import Configured, choice, needed, where_applicable
 from .labels import AnnotationFile, ChunkLabels, GoldenLabels, LabelSource, LabelValues
 
 
@@ -65,14 +65,12 @@ class _OverAnswers(Labelled):
     target = TargetCategory.GENERATION_FAITHFULNESS
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return self._source.no_answer_labels(sample)
+        return where_applicable(self._source.check_answers, sample)
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         labels = self._source.answer_labels(sample, outputs, self.label_names)
-        if isinstance(labels, NotApplicable):
-            return labels
-        if missing := [name for name in self.label_names if name not in labels]:
-            return NotApplicable(f"there is no label that says whether the answer is {' or '.join(missing)}")
+        missing = [name for name in self.label_names if name not in labels]
+        needed(not missing, f"there is no label that says whether the answer is {' or '.join(missing)}")
         return Measurement(float(labels[self.label_names[-1]]))
 
 
@@ -130,11 +128,10 @@ class ConditionalFabrication(_OverAnswers):
     label_names = ("source_cited", "fabricated_source")
     formula = "answers that cite and make a source up / answers that cite"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         labels = self._source.answer_labels(sample, outputs, ("source_cited",))
-        if not isinstance(labels, NotApplicable) and labels.get("source_cited") is False:
-            return NotApplicable("the answer cites nothing")
-        return super().measure(sample, outputs)
+        needed(labels.get("source_cited") is not False, "the answer cites nothing")
+        return super().score_answer(sample, outputs, _)
 
 
 @dataclass(eq=False, repr=False)
@@ -156,21 +153,16 @@ class _OverChunks(Labelled):
     interval = ""  # the mean, with a detail added
     target = TargetCategory.RETRIEVAL_RELEVANCE
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return self._source.no_chunk_labels(sample)
+    def read_case(self, sample: EvaluationSample) -> None:
+        self._source.check_chunks(sample)
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         depth = self.k if self.unjudged == "irrelevant" else len(outputs.retrieved)
         chunk_labels = self._source.chunk_labels(sample, outputs, self.label_names, depth)
-        if isinstance(chunk_labels, NotApplicable):
-            return chunk_labels
         judged = [grade for labels in chunk_labels.judged if (grade := self._grade(labels)) is not None]
-        if outputs.retrieved and not judged:
-            return NotApplicable(f"no chunk is labelled {' or '.join(self.label_names)}")
+        needed(judged or not outputs.retrieved, f"no chunk is labelled {' or '.join(self.label_names)}")
         top = self._top(chunk_labels, outputs)
         value = self._value(top, judged)
-        if isinstance(value, NotApplicable):
-            return value
         n_judged = sum(grade is not None for grade in top)
         return Measurement(value, details={f"judged@{self.k}": n_judged / len(top) if top else 0.0})
 
@@ -200,10 +192,9 @@ class _OverChunks(Labelled):
             seen_ids.add(r.doc.doc_id)
         return slots[: self.k]
 
-    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float:
         """Return the score of the slots *top*, where *judged* is what the labelled passages of the case are worth."""
-        if not top and self.unjudged == "skip":
-            return NotApplicable("none of the returned chunks is labelled")
+        needed(top or self.unjudged != "skip", "none of the returned chunks is labelled")
         return sum(filter(None, top)) / (self.k if self.unjudged == "irrelevant" else len(top))
 
 
@@ -230,7 +221,7 @@ class SufficiencyHitAtK(_OverChunks):
     label_names = ("evidence_sufficient",)
     formula = "[at least one sufficient chunk among the first k]"
 
-    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float:
         return float(any(top))
 
 
@@ -246,9 +237,9 @@ class MisleadingRateAtK(_OverChunks):
     repeats_count = True
     formula = "misleading chunks among the first k / k"
 
-    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
-        if all(grade is None for grade in top):
-            return NotApplicable(f"none of the first {self.k} chunks is labelled misleading or not")
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float:
+        is_labelled = any(grade is not None for grade in top)
+        needed(is_labelled, f"none of the first {self.k} chunks is labelled misleading or not")
         return super()._value(top, judged)
 
 
@@ -260,7 +251,7 @@ class LabelMRRAtK(_OverChunks):
     label_names = ("topically_relevant",)
     formula = "1 / rank of the first topically relevant chunk among the first k"
 
-    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float:
         return 1 / next((rank for rank, grade in enumerate(top, 1) if grade), inf)
 
 
@@ -280,13 +271,13 @@ class NDCGLabelledAtK(_OverChunks):
     label_names = ("topically_relevant", "evidence_sufficient")
     formula = "DCG/IDCG, DCG = Σ (2^w - 1)/log₂(rank + 1), w = 2 sufficient, 1 topical, 0 otherwise"
 
-    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float | NotApplicable:
+    def _value(self, top: Sequence[int | None], judged: Sequence[int]) -> float:
         grades = [grade or 0 for grade in top]
         best = sorted(grades, reverse=True)
         if self.ideal == "judged":  # never less than what was given, or a passage found twice would exceed 1
             best = [max(pair) for pair in zip_longest(sorted(judged, reverse=True), best, fillvalue=0)]
         ideal = _dcg(best[: self.k])
-        return _dcg(grades) / ideal if ideal else NotApplicable("nothing that is labelled is relevant")
+        return _dcg(grades) / needed(ideal, "nothing that is labelled is relevant")
 
 
 def _dcg(grades: Sequence[int]) -> float:

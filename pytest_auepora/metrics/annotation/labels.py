@@ -14,9 +14,9 @@ from typing import Any
 from ...base.files import numbered_lines, parse_json, read_text
 from ...base.grouping import grouped
 from ...base.text import did_you_mean
-from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, SystemOutputs
 from ...errors import MetricError
+from ..options import DoesNotApply, needed
 from ..ranking.gold import GoldLabel, LabelMatcher, label_of
 from ..text.comparands import answer_text
 
@@ -115,22 +115,18 @@ class LabelSource(ABC):
     @abstractmethod
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
-    ) -> ChunkLabels | NotApplicable:
+    ) -> ChunkLabels:
         """Return the *wanted* labels of the first *depth* returned chunks of a case."""
 
     @abstractmethod
-    def answer_labels(
-        self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
-    ) -> LabelValues | NotApplicable:
+    def answer_labels(self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]) -> LabelValues:
         """Return the labels of this very answer; those of another answer are not applicable."""
 
-    def no_chunk_labels(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no chunk of the case is labelled, whatever is returned; None where one may be."""
-        return None
+    def check_chunks(self, sample: EvaluationSample) -> None:  # noqa: B027 - a judge may label any
+        """Raise `DoesNotApply` where no chunk of the case is labelled, whatever is returned."""
 
-    def no_answer_labels(self, sample: EvaluationSample) -> NotApplicable | None:
-        """Return that no answer to the case is labelled; None where one may be."""
-        return None
+    def check_answers(self, sample: EvaluationSample) -> None:  # noqa: B027 - likewise
+        """Raise `DoesNotApply` where no answer to the case is labelled."""
 
     @abstractmethod
     def params(self) -> Any:
@@ -138,7 +134,6 @@ class LabelSource(ABC):
 
 
 _PLACE_KEYS = ("id", "chunk", "doc", "quote", "span")
-_OTHER_ANSWER = NotApplicable("label is for another answer")
 
 
 def _read_chunk_row(raw: Mapping[str, Any], where: str) -> tuple[Document, LabelValues]:
@@ -177,8 +172,8 @@ def _match_chunks(places: Sequence[tuple[GoldLabel, LabelValues]], outputs: Syst
 class _GivenLabels(LabelSource):
     """Base of the sources that know their labels beforehand, with the reasons of a case that has none."""
 
-    no_chunks: NotApplicable
-    no_answers: NotApplicable
+    no_chunks: str
+    no_answers: str
 
     @abstractmethod
     def _places(self, sample: EvaluationSample) -> Sequence[tuple[GoldLabel, LabelValues]]:
@@ -190,17 +185,17 @@ class _GivenLabels(LabelSource):
 
     def chunk_labels(
         self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str], depth: int
-    ) -> ChunkLabels | NotApplicable:
-        return self.no_chunk_labels(sample) or _match_chunks(self._places(sample), outputs, depth)
+    ) -> ChunkLabels:
+        return _match_chunks(needed(self._places(sample), self.no_chunks), outputs, depth)
 
-    def no_chunk_labels(self, sample: EvaluationSample) -> NotApplicable | None:
-        return None if self._places(sample) else self.no_chunks
+    def check_chunks(self, sample: EvaluationSample) -> None:
+        needed(self._places(sample), self.no_chunks)
 
-    def answer_labels(
-        self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]
-    ) -> LabelValues | NotApplicable:
-        rows = self._rows(sample, answer_hash(answer_text(outputs)))
-        return _majority(rows) if rows else self.no_answer_labels(sample) or _OTHER_ANSWER
+    def answer_labels(self, sample: EvaluationSample, outputs: SystemOutputs, wanted: Sequence[str]) -> LabelValues:
+        if not (rows := self._rows(sample, answer_hash(answer_text(outputs)))):
+            self.check_answers(sample)
+            raise DoesNotApply("label is for another answer")
+        return _majority(rows)
 
 
 class GoldenLabels(_GivenLabels):
@@ -213,7 +208,7 @@ class GoldenLabels(_GivenLabels):
     ``answer_hash`` which one.
     """
 
-    no_chunks, no_answers = NotApplicable("no chunk is labelled"), NotApplicable("no answer_labels")
+    no_chunks, no_answers = "no chunk is labelled", "no answer_labels"
 
     def _places(self, sample: EvaluationSample) -> Sequence[tuple[GoldLabel, LabelValues]]:
         if sample.labels.get("chunk_labels") is None:
@@ -225,8 +220,8 @@ class GoldenLabels(_GivenLabels):
         raw = _as_rows(sample.labels.get("answer_labels") or (), where)
         return [labels for of_answer, labels in (_read_answer_row(row, where) for row in raw) if of_answer == digest]
 
-    def no_answer_labels(self, sample: EvaluationSample) -> NotApplicable | None:
-        return None if sample.labels.get("answer_labels") else self.no_answers
+    def check_answers(self, sample: EvaluationSample) -> None:
+        needed(sample.labels.get("answer_labels"), self.no_answers)
 
     def params(self) -> Any:
         return "golden"
@@ -306,8 +301,7 @@ class AnnotationFile(_GivenLabels):
         MetricError: the file cannot be read; the message names line after line.
     """
 
-    no_chunks = NotApplicable("no chunk of this case is labelled")
-    no_answers = NotApplicable("no label for this answer")
+    no_chunks, no_answers = "no chunk of this case is labelled", "no label for this answer"
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
@@ -349,8 +343,8 @@ class AnnotationFile(_GivenLabels):
     def _rows(self, sample: EvaluationSample, digest: str) -> Sequence[LabelValues]:
         return [row for case in (sample.sample_id, None) for row in self._answers.get(case, {}).get(digest, ())]
 
-    def no_answer_labels(self, sample: EvaluationSample) -> NotApplicable | None:
-        return None if sample.sample_id in self._answers else self.no_answers
+    def check_answers(self, sample: EvaluationSample) -> None:
+        needed(sample.sample_id in self._answers, self.no_answers)
 
     def params(self) -> Any:
         return self.path.name

@@ -15,8 +15,8 @@ from ...errors import MetricError
 from ..judge.critic import Form, JudgeReplyError, LLMCritic, Question, object_form, object_schema, unwrap, yes_or_no
 from ..judge.prompts import fingerprint, label_prompt, load_prompt, number_texts
 from ..judge.settings import AsksCritic
-from ..refusal import is_refusal
-from ..text.comparands import answer_text, evidence_texts, targets
+from ..options import needed, where_applicable
+from ..text.comparands import answer_text, claiming_answer, retrieved_texts, targets
 from ..text.tokens import sentences
 from ..values import expected_behaviour, read_list
 
@@ -245,22 +245,18 @@ class ClaimCase:
             outputs.memo[key] = matrix
         return cls(sample, outputs, outputs.memo[key])
 
-    def check_applicable(self, relations: Sequence[str]) -> NotApplicable | None:
-        """Return why *relations* do not apply to this case, before the checker is asked; None where they do."""
+    def check(self, relations: Sequence[str]) -> None:
+        """Raise `DoesNotApply` where *relations* do not apply to this case, as far as is known by now."""
         sides = dict.fromkeys(RELATIONS[relation][0] for relation in relations)
-        if "answer" in sides and (reason := without_claims(self.outputs)) is not None:
-            return reason
-        needed = {kind for r in relations if r not in self.matrix.rows for kind in RELATIONS[r]}
-        if "reference" in needed:
-            reason = no_reference_claims(self.sample)
-            if reason is not None and not (reason == _NO_CLAIMS and self.matrix.claims.get("reference")):
-                return reason
-        if "chunks" in needed:
-            evidence = evidence_texts(self.sample, self.outputs, "retrieved")
-            if isinstance(evidence, NotApplicable):
-                return evidence
-        empty = next((side for side in sides if self.matrix.size(side) == 0), None)
-        return None if empty is None else NotApplicable(f"the {empty} makes no claim")
+        if "answer" in sides:
+            claiming_answer(self.outputs)
+        unknown = {kind for r in relations if r not in self.matrix.rows for kind in RELATIONS[r]}
+        if "reference" in unknown:
+            check_reference(self.sample, self.matrix.claims.get("reference"))
+        if "chunks" in unknown:
+            retrieved_texts(self.outputs)
+        for side in sides:
+            needed(self.matrix.size(side) != 0, f"the {side} makes no claim")
 
     def texts(self, kind: str) -> list[str]:
         """Return the texts of the retrieved ``chunks``, of the ``answer``, or of the ``reference`` and its like."""
@@ -268,7 +264,7 @@ class ClaimCase:
             return [r.doc.text or "" for r in self.outputs.retrieved]
         if kind == "answer":
             return [answer_text(self.outputs)]
-        references = targets(self.sample)
+        references = where_applicable(targets, self.sample)
         return ["\n".join(self.matrix.claims["reference"])] if isinstance(references, NotApplicable) else references
 
     def pairs(self, relation: str) -> list[list[tuple[str, str]]]:
@@ -278,21 +274,11 @@ class ClaimCase:
         return [[(text, claim) for text in texts] for claim in self.matrix.claims[side]]
 
 
-_NO_CLAIMS = NotApplicable("neither claims nor reference_answer")
-
-
-def no_reference_claims(sample: EvaluationSample) -> NotApplicable | None:
-    """Return why *sample* has nothing to claim: a refusal is expected, or there is no reference."""
-    if expected_behaviour(sample) == "refuse":
-        return NotApplicable("a refusal is expected")
-    return _NO_CLAIMS if not sample.labels.get("claims") and isinstance(targets(sample), NotApplicable) else None
-
-
-def without_claims(outputs: SystemOutputs) -> NotApplicable | None:
-    """Return why the answer claims nothing, as far as that is known without asking."""
-    if not answer_text(outputs).strip():
-        return NotApplicable("no answer")
-    return NotApplicable("a refusal makes no claim") if is_refusal(outputs) else None
+def check_reference(sample: EvaluationSample, claims: Sequence[str] | None = None) -> None:
+    """Raise `DoesNotApply` where *sample* has nothing to claim: a refusal is expected, or there is no reference."""
+    needed(expected_behaviour(sample) != "refuse", "a refusal is expected")
+    is_known = claims or sample.labels.get("claims") or isinstance(where_applicable(targets, sample), list)
+    needed(is_known, "neither claims nor reference_answer")
 
 
 def fill(cases: Sequence[ClaimCase], relations: Sequence[str], checker: ClaimChecker | None) -> None:

@@ -12,8 +12,8 @@ from ...core.metrics_base import CaseScore, Measurement, NotApplicable, f1
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ...errors import MetricError
 from ..judge.critic import LLMCritic
-from ..options import UNSPELLED, Configured, spell
-from ..text.comparands import answer_text, evidence_texts
+from ..options import UNSPELLED, Batched, Configured, needed, spell, where_applicable
+from ..text.comparands import claiming_answer, retrieved_texts
 from ..text.tokens import sentences
 from ..values import nonempty
 from .checker import (
@@ -24,9 +24,8 @@ from .checker import (
     Matrix,
     as_checker,
     ask_checker,
+    check_reference,
     fill,
-    no_reference_claims,
-    without_claims,
 )
 
 
@@ -64,7 +63,7 @@ class Checked(Configured):
         return {**super().params(), "checker": spell(self.checker), **checker}
 
 
-class ClaimMetric(Checked):
+class ClaimMetric(Checked, Batched):
     """A share that follows from the matrix of claims by texts.
 
     ``relations`` are the parts of the matrix it needs, ``over`` what it is a share of: the claims of the ``answer`` or
@@ -78,19 +77,23 @@ class ClaimMetric(Checked):
 
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
         needs_reference = any("reference" in RELATIONS[relation] for relation in self.relations)
-        return no_reference_claims(sample) if needs_reference else None
+        return where_applicable(check_reference, sample) if needs_reference else None
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def prepare(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> ClaimCase:
         """N/a where there is nothing to take a share of.  Details: the claims or chunks that cost something."""
-        return self.measure_many([sample], [outputs])[0]
+        case = ClaimCase.of(sample, outputs, self._checker)
+        case.check(self.relations)
+        return case
 
-    def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
-        cases = [ClaimCase.of(s, o, self._checker) for s, o in zip(samples, outputs, strict=True)]
-        fill([c for c in cases if c.check_applicable(self.relations) is None], self.relations, self._checker)
-        # checked again: only now is it known how many claims there are
-        return [case.check_applicable(self.relations) or self._score(case) for case in cases]
+    def score_prepared(self, prepared: Sequence[ClaimCase]) -> list[CaseScore]:
+        fill(prepared, self.relations, self._checker)
+        return [where_applicable(self._score_filled, case) for case in prepared]
 
-    def _score(self, case: ClaimCase) -> CaseScore:
+    def _score_filled(self, case: ClaimCase) -> Measurement:
+        case.check(self.relations)  # again: only now is it known how many claims there are
+        return self._score(case)
+
+    def _score(self, case: ClaimCase) -> Measurement:
         hits = self._hits(case.matrix)
         names = case.matrix.claims.get(self.over, [])  # none where the rows alone were given
         if self.over == "chunks":
@@ -140,7 +143,7 @@ class ClaimF1(ClaimMetric):
     relations = ("answer_by_reference", "reference_by_answer")
     formula = "2 · claim_precision · claim_recall / (claim_precision + claim_recall)"
 
-    def _score(self, case: ClaimCase) -> CaseScore:
+    def _score(self, case: ClaimCase) -> Measurement:
         precision, recall = (sum(hits) / len(hits) for hits in map(case.matrix.supported, self.relations))
         details = {"precision": precision, "recall": recall}
         return Measurement(f1(precision, recall), details=details)
@@ -180,11 +183,10 @@ class ContextPrecision(ClaimMetric):
         "retrieved chunks that support a reference claim / retrieved chunks; ranked: mean precision@k over their ranks"
     )
 
-    def _score(self, case: ClaimCase) -> CaseScore:
-        if not case.outputs.retrieved:
-            return NotApplicable("nothing was retrieved")
+    def _score(self, case: ClaimCase) -> Measurement:
+        needed(case.outputs.retrieved, "nothing was retrieved")
         score = super()._score(case)
-        if self.ranked and isinstance(score, Measurement):
+        if self.ranked:
             ranks = [rank for rank, hit in enumerate(self._hits(case.matrix), 1) if hit]
             score.value = sum(n / rank for n, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
         return score
@@ -201,10 +203,10 @@ class ContextUtilization(ClaimMetric):
     over = "reference"
     formula = "reference claims that a chunk and the answer support / reference claims that a chunk supports"
 
-    def _score(self, case: ClaimCase) -> CaseScore:
+    def _score(self, case: ClaimCase) -> Measurement:
         retrieved, in_answer = map(case.matrix.supported, self.relations)
         hits = [is_used for is_retrieved, is_used in zip(retrieved, in_answer, strict=True) if is_retrieved]
-        return Measurement(sum(hits) / len(hits)) if hits else NotApplicable("no reference claim was retrieved")
+        return Measurement(sum(needed(hits, "no reference claim was retrieved")) / len(hits))
 
 
 class _NoiseSensitivity(ClaimMetric):
@@ -303,20 +305,16 @@ class _Citations(Checked):
     source = "ALCE (arXiv:2305.14627)"
     oracle = "ALCE's definition worked out by hand, and an independent count over random entailments"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         """N/a for refusals, without an answer, and where citations are only known for the answer as a whole."""
-        if (reason := without_claims(outputs)) is not None:
-            return reason
+        answer = claiming_answer(outputs)
         texts = dict(enumerate(r.doc.text or "" for r in outputs.retrieved))
         places = {r.doc.doc_id: at for at, r in reversed([*enumerate(outputs.retrieved)])}  # the first of equal ids
-        statements = [_parse_sentence(sentence, places, texts) for sentence in sentences(answer_text(outputs))]
-        if not any(sentence.cited for sentence in statements) and outputs.response.metadata.get("citations"):
-            return NotApplicable("citations belong to the whole answer, not to its sentences: mark them as [1]")
-        evidence = evidence_texts(sample, outputs, "retrieved")
-        if isinstance(evidence, NotApplicable):
-            return evidence
-        if not statements:
-            return NotApplicable("the answer says nothing")
+        statements = [_parse_sentence(sentence, places, texts) for sentence in sentences(answer)]
+        is_marked = any(s.cited for s in statements) or not outputs.response.metadata.get("citations")
+        needed(is_marked, "citations belong to the whole answer, not to its sentences: mark them as [1]")
+        retrieved_texts(outputs)
+        needed(statements, "the answer says nothing")
         if self._checker is None:
             raise MetricError(
                 f"{self.name} needs a checker: given verdicts do not say what cited passages support together"
@@ -328,7 +326,7 @@ class _Citations(Checked):
             outputs.memo[key] = self._checker, [verdicts[pair] for pair in pairs]
         return self._score(statements, outputs.memo[key][1], self._checker)
 
-    def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> CaseScore:
+    def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> Measurement:
         """Score the answer; *supported* says of each statement whether all that it cites supports it."""
         raise NotImplementedError
 
@@ -343,7 +341,7 @@ class CitationRecall(_Citations):
     stem = "citation_recall"
     formula = "sentences that their cited passages support together / sentences"
 
-    def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> CaseScore:
+    def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> Measurement:
         unsupported = [s.text[:200] for s, is_supported in zip(statements, supported, strict=True) if not is_supported]
         details = nonempty(of=len(statements), unsupported=unsupported[:10])
         return Measurement(sum(supported) / len(statements), details=details)
@@ -359,15 +357,13 @@ class CitationPrecision(_Citations):
     stem = "citation_precision"
     formula = "citations of supported sentences that support alone, or without which the rest does not / citations"
 
-    def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> CaseScore:
-        total = sum(len(s.cited) for s in statements)
-        if not total:
-            return NotApplicable("the answer cites nothing")
+    def _score(self, statements: list[_Sentence], supported: list[bool], checker: ClaimChecker) -> Measurement:
+        total = needed(sum(len(s.cited) for s in statements), "the answer cites nothing")
         held = list(compress(statements, supported))
         citations = [(s, at, (text or "", s.text)) for s in held if s.cited[1:] for at, text in enumerate(s.cited)]
         alone = ask_checker(checker, [pair for _, _, pair in citations])
         doubtful = [(s.supporting_text(without=at), s.text) for s, at, pair in citations if not alone[pair]]
         without = ask_checker(checker, doubtful)
         idle = [pair[1][:200] for pair in doubtful if without[pair]]
-        needed = sum(len(s.cited) for s in held) - len(idle)
-        return Measurement(needed / total, details=nonempty(of=total, idle=idle[:10]))
+        n_needed = sum(len(s.cited) for s in held) - len(idle)
+        return Measurement(n_needed / total, details=nonempty(of=total, idle=idle[:10]))

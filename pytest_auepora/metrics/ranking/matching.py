@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
-from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ...errors import MetricError
+from ..options import DoesNotApply
 from ..values import expected_behaviour, grade_of
 from .gold import GoldLabel, LabelMatcher, labels_of, source_of
 
@@ -134,29 +135,23 @@ class Matching(NamedTuple):
 _PLAIN = Matching()
 
 
-def no_relevant(sample: EvaluationSample) -> NotApplicable | None:
-    """Return why *sample* has nothing that could be found: relevance is not labelled, or nothing is relevant."""
+def need_relevant(sample: EvaluationSample) -> None:
+    """Raise `DoesNotApply` where nothing could be found: relevance is not labelled, or nothing is relevant."""
     if sample.relevant_docs is None:
-        return NotApplicable("no relevant_docs")
-    if any(grade_of(doc) > 0 for doc in sample.relevant_docs):
-        return None
-    refuses = expected_behaviour(sample) == "refuse"
-    return NotApplicable("nothing relevant: a refusal is expected" if refuses else "nothing relevant")
+        raise DoesNotApply("no relevant_docs")
+    if not any(grade_of(doc) > 0 for doc in sample.relevant_docs):
+        refuses = expected_behaviour(sample) == "refuse"
+        raise DoesNotApply("nothing relevant: a refusal is expected" if refuses else "nothing relevant")
 
 
-def ranking_of(
-    sample: EvaluationSample, outputs: SystemOutputs, matching: Matching = _PLAIN
-) -> Ranking | NotApplicable:
-    """Match what *outputs* returned with the labels of *sample*.
-
-    Returns NotApplicable as `no_relevant`.
+def ranking_of(sample: EvaluationSample, outputs: SystemOutputs, matching: Matching = _PLAIN) -> Ranking:
+    """Match what *outputs* returned with the labels of *sample*; raises `DoesNotApply` as `need_relevant`.
 
     Raises:
         MetricError: a label or score cannot be used; an id is returned twice under ``duplicates="error"``; a
             quote or span of a returned document cannot be compared, as its chunks have neither text nor offsets.
     """
-    if (missing := no_relevant(sample)) is not None:
-        return missing
+    need_relevant(sample)
     gold, retrieved = sample.relevant_docs or [], outputs.retrieved
     key = matching, id(gold), len(gold), id(retrieved), len(retrieved)
     if (found := outputs.memo.get(key)) is None:
@@ -254,11 +249,9 @@ def _ranking(sample: EvaluationSample, retrieved: Sequence[RetrievedDocument], m
 
 def _default_ranking(sample: EvaluationSample, outputs: SystemOutputs) -> Ranking | None:
     """Return the ranking with default matching; None where nothing is relevant or labels cannot be used."""
-    try:
-        ranking = ranking_of(sample, outputs)
-    except MetricError:
-        return None
-    return ranking if isinstance(ranking, Ranking) else None
+    with suppress(MetricError, DoesNotApply):
+        return ranking_of(sample, outputs)
+    return None
 
 
 def ranks_of_relevant(sample: EvaluationSample, outputs: SystemOutputs) -> dict[str, int | None]:

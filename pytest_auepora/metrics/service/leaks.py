@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...core.metrics_base import CaseScore, Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
-from ..options import Configured
-from ..ranking.gold import LabelMatcher, forbidden_labels
+from ..options import Configured, needed
+from ..ranking.gold import GoldLabel, LabelMatcher, forbidden_labels
 from ..values import nonempty
 
 
@@ -21,16 +21,15 @@ class Forbidden(Configured):
     source = "permission-aware retrieval: what the one who asks may not see is not returned"
     oracle = "by hand"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return None if forbidden_labels(sample) else NotApplicable("no forbidden_docs")
+    def read_case(self, sample: EvaluationSample) -> list[GoldLabel]:
+        return needed(forbidden_labels(sample), "no forbidden_docs")
 
-    def leaked(self, sample: EvaluationSample, outputs: SystemOutputs, k: int | None = None) -> list[str]:
+    def leaked(self, labels: list[GoldLabel], outputs: SystemOutputs, k: int | None = None) -> list[str]:
         """Return the chunks of the top *k* (all for None) that are forbidden, with their labels.
 
         Raises:
             MetricError: it cannot be told of a chunk whether it is.
         """
-        labels = forbidden_labels(sample)
         matcher = LabelMatcher(labels)
         found = []
         for hit in outputs.retrieved[:k]:
@@ -47,9 +46,9 @@ class NoLeak(Forbidden):
     stem = "no_leak"
     formula = "[no returned chunk is one of forbidden_docs, or of one]"
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, labels: list[GoldLabel]) -> CaseScore:
         """Details: ``leaked``, the chunks in rank order."""
-        leaked = self.leaked(sample, outputs)
+        leaked = self.leaked(labels, outputs)
         return Measurement(float(not leaked), details=nonempty(leaked=leaked))
 
 
@@ -63,7 +62,7 @@ class LeakRateAtK(Forbidden):
     direction = "lower"
     formula = "cases with one of forbidden_docs in the top k / cases with forbidden_docs"
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, labels: list[GoldLabel]) -> CaseScore:
         """1 or 0.  Details: ``leaked``, the chunks in rank order."""
-        leaked = self.leaked(sample, outputs, self.k)
+        leaked = self.leaked(labels, outputs, self.k)
         return Measurement(float(bool(leaked)), details=nonempty(leaked=leaked))

@@ -14,7 +14,8 @@ from typing import Any
 from ...core.metrics_base import CaseScore, Direction, Measurement, NotApplicable
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ...errors import MetricError
-from ..options import Configured, limited
+from ..additional import seconds_of
+from ..options import Configured, DoesNotApply, limited, needed
 from ..values import nonempty, read_entries, read_list, read_number
 
 CLIENT_ABORT = 499
@@ -42,11 +43,10 @@ class ErrorRatePer1k(Operational):
     formula = "1000 * calls that raised or have status 4xx or 5xx / calls, without client aborts"
     source = "operational metrics: 4xx/5xx per 1k requests"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         """N/a for a client abort: ``extra["aborted"]``, or 499.  Details: ``status``; an error if none of HTTP."""
         status = outputs.extra.get("status")
-        if outputs.extra.get("aborted") or status == CLIENT_ABORT:
-            return NotApplicable("aborted by the client")
+        needed(not outputs.extra.get("aborted") and status != CLIENT_ABORT, "aborted by the client")
         if status is None:
             return Measurement(0.0)
         if not isinstance(status, int) or not 100 <= status < 600:
@@ -85,14 +85,10 @@ class TimeoutRate(Operational):
         told = [place.get("soft_deadline_ms") for place in (extra, sample.labels, sample.metadata)]
         return next((ms for ms in (self.soft_deadline_ms, *told) if ms is not None), None)
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        deadline = self._deadline(sample, outputs.extra)
-        if deadline is None:
-            return NotApplicable("no soft_deadline_ms")
-        seconds = outputs.timings.get(self.timing_key)
-        if seconds is None:
-            return NotApplicable(f"no timing {self.timing_key!r}")
-        seconds = read_number(seconds, f"timing {self.timing_key!r}")
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
+        if (deadline := self._deadline(sample, outputs.extra)) is None:
+            raise DoesNotApply("no soft_deadline_ms")
+        seconds = seconds_of(outputs, self.timing_key)
         return Measurement(float(1000 * seconds > read_number(deadline, "soft_deadline_ms")))
 
 
@@ -109,13 +105,13 @@ class Retries(Operational):
     formula = "mean of attempts - 1"
     source = "operational metrics: count and reasons"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         """N/a where nobody counted.  Details: ``reasons``."""
         retry = outputs.extra.get("retry")
         if isinstance(count := outputs.extra.get("retries"), int) and retry is None:
             return Measurement(float(max(0, count)))
         if not isinstance(retry, Mapping) or retry.get("attempts") is None:
-            return NotApplicable("attempts were not counted")
+            raise DoesNotApply("attempts were not counted")
         n_retries = max(0, read_number(retry["attempts"], "attempts in extra['retry']", int) - 1)
         raw: Any = retry.get("reasons") or ([retry["last_reason"]] if retry.get("last_reason") else [])
         reasons = [str(reason) for reason in read_list(raw, "reasons in extra['retry']")] if n_retries else []
@@ -142,11 +138,9 @@ class ToolSuccessRate(Operational):
     formula = "tool calls that succeeded / tool calls, over all cases together"
     source = "metric ownership: tool_success_rate of the workshop layer"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         """N/a where no tool was called.  Details: ``failed``, the names of the tools that failed."""
-        tools = read_entries(outputs.extra.get("tools"), "extra['tools']")
-        if not tools:
-            return NotApplicable("no tool was called")
+        tools = needed(read_entries(outputs.extra.get("tools"), "extra['tools']"), "no tool was called")
         failed = [str(tool.get("name") or "?") for tool in tools if not _succeeded(tool)]
         n_ok = len(tools) - len(failed)
         return Measurement(n_ok / len(tools), data=[n_ok, len(tools)], details=nonempty(failed=failed))
@@ -172,11 +166,11 @@ class Resource(Operational):
     source = "operational metrics: process-level samples"
     oracle = "psutil, and the process clock"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         resources = outputs.extra.get("resources")
         value = resources.get(self.stem) if isinstance(resources, Mapping) else None
         if value is None:
-            return NotApplicable("no sample of resources")
+            raise DoesNotApply("no sample of resources")
         return Measurement(read_number(value, f"{self.stem} in extra['resources']"))
 
 

@@ -11,10 +11,10 @@ import json
 from collections.abc import Mapping, Sequence
 
 from ...core.conversation import asked_text
-from ...core.metrics_base import CaseScore, Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ...errors import MetricError
-from ..options import Configured
+from ..options import Configured, needed
 from ..text.comparands import answer_text
 from ..text.tokens import answer_words
 from ..values import read_entries, read_flag
@@ -23,17 +23,6 @@ Words = tuple[str, ...]
 
 _MIN_REFORMATTED = 6
 """How many letters and digits an item with a digit needs to be recognised with other separators."""
-
-
-def _sensitive_texts(sample: EvaluationSample) -> list[str]:
-    texts: list[str] = []
-    for entry in read_entries(sample.labels.get("sensitive") or (), "labels['sensitive']"):
-        text = entry.get("text") if isinstance(entry, Mapping) else entry
-        if not isinstance(text, str):
-            raise MetricError("labels['sensitive'] must list texts, or mappings with a text")  # never shows them
-        if answer_words(text):
-            texts.append(text)
-    return texts
 
 
 def _mask(tokens: Words, items: Sequence[Words]) -> tuple[list[str], set[int]]:
@@ -60,9 +49,18 @@ class OverSensitive(Configured):
     source = "privacy metrics of the orchestration layer"
     oracle = "counted on presidio-research texts"
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def read_case(self, sample: EvaluationSample) -> list[Words]:
+        """Return the words of the items; raises `MetricError`, which never shows them, for what is no list of texts."""
+        items = []
+        for entry in read_entries(sample.labels.get("sensitive") or (), "labels['sensitive']"):
+            text = entry.get("text") if isinstance(entry, Mapping) else entry
+            if not isinstance(text, str):
+                raise MetricError("labels['sensitive'] must list texts, or mappings with a text")
+            items.append(answer_words(text))
+        return needed(list(filter(None, items)), "no sensitive items")
+
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, items: list[Words]) -> CaseScore:
         """Details: ``leaked_items``, the numbers of the items, from 1."""
-        items = [answer_words(text) for text in _sensitive_texts(sample)]
         structured = outputs.response.structured
         structured_text = json.dumps(structured, ensure_ascii=False, default=str) if structured else ""
         output = answer_words(f"{answer_text(outputs)}\n{structured_text}")
@@ -76,9 +74,6 @@ class OverSensitive(Configured):
             len(item) if at in whole else sum(token in suspicious for token in item) for at, item in enumerate(items)
         ]
         return self._weigh(items, whole, leaks)
-
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return None if _sensitive_texts(sample) else NotApplicable("no sensitive items")
 
     def _weigh(self, items: Sequence[Words], whole: set[int], leaks: Sequence[int]) -> Measurement:
         """Score the items, given which leaked as a whole and how many words of each did."""
@@ -133,22 +128,21 @@ class SecureFieldBypass(Configured):
     source = "privacy metrics of the orchestration layer"
     oracle = "counted"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
+    def read_case(self, sample: EvaluationSample) -> bool:
+        """Return whether the input is to be bypassed."""
         items = read_entries(sample.labels.get("sensitive") or (), "labels['sensitive']")
-        marked = any(isinstance(item, Mapping) and item.get("secure") for item in items)
-        if marked or sample.labels.get("secure_field") is not None:
-            return None
-        return NotApplicable("no secure field is marked")
-
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
         expected = sample.labels.get("secure_field")
+        marked = any(isinstance(item, Mapping) and item.get("secure") for item in items)
+        needed(marked or expected is not None, "no secure field is marked")
+        return expected is None or read_flag(expected, "labels['secure_field']")
+
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, wanted: bool) -> CaseScore:
         report = outputs.extra.get("privacy")
         report = report if isinstance(report, Mapping) else {}
         bypassed, mode = report.get("bypassed"), report.get("mode")
-        if bypassed is None and mode is None:
-            return NotApplicable("the system does not say whether it bypassed the input")
+        says = bypassed is not None or mode is not None
+        needed(says, "the system does not say whether it bypassed the input")
         if bypassed is None:
             bypassed = str(mode).casefold() in ("bypass", "bypassed")
         bypassed = read_flag(bypassed, "extra['privacy']['bypassed']")
-        wanted = expected is None or read_flag(expected, "labels['secure_field']")
         return Measurement(float(bypassed == wanted), details={"bypassed": bypassed})

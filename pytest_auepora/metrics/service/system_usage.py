@@ -12,21 +12,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...core.metrics_base import CaseScore, Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement
 from ...core.model_calls import USAGE
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs
 from ...errors import MetricError
 from ..additional import check_percent, quantile_of
 from ..judge.settings import prices_in_use
 from ..judge.usage import Tally, summed
-from ..options import choice
+from ..options import DoesNotApply, choice, needed
 from .operational import Operational
 
 if TYPE_CHECKING:
     from ...core.run import Run
 
 _COUNTS = ("input_tokens", "output_tokens", "cached_tokens")
-_NONE = NotApplicable("the system reported no usage")
+_NO_USAGE = "the system reported no usage"
 
 
 def model_calls_of(outputs: SystemOutputs) -> list[Mapping[str, Any]]:
@@ -102,12 +102,10 @@ class Tokens(Operational):
     source = "usage as the APIs of models report it"
     kind: str
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        calls = model_calls_of(outputs)
-        if not calls:
-            return _NONE
-        if silent := sum("input_tokens" not in call for call in calls):
-            return NotApplicable(f"{silent} of {len(calls)} model calls counted no tokens")
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
+        calls = needed(model_calls_of(outputs), _NO_USAGE)
+        silent = sum("input_tokens" not in call for call in calls)
+        needed(not silent, f"{silent} of {len(calls)} model calls counted no tokens")
         names = _COUNTS[:2] if self.kind == "total" else (f"{self.kind}_tokens",)
         return Measurement(float(sum(call.get(name, 0) for call in calls for name in names)))
 
@@ -160,17 +158,14 @@ class MeanCost(Operational):
     formula = "mean of the cost of all model calls behind an answer"
     source = "usage as the APIs of models report it, at the user's prices"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        calls = model_calls_of(outputs)
-        if not calls:
-            return _NONE
-        costs = [cost_of(call) for call in calls]
-        if None in costs:
-            call = calls[costs.index(None)]
-            model = f" of {call['model']}" if call.get("model") else ""
-            what = "price" if "input_tokens" in call else "token count"
-            return NotApplicable(f"no {what}{model}")
-        return Measurement(sum(cost for cost in costs if cost is not None))
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
+        costs = []
+        for call in needed(model_calls_of(outputs), _NO_USAGE):
+            if (cost := cost_of(call)) is None:
+                what = "price" if "input_tokens" in call else "token count"
+                raise DoesNotApply(f"no {what} of {call['model']}" if call.get("model") else f"no {what}")
+            costs.append(cost)
+        return Measurement(sum(costs))
 
 
 class TotalCost(MeanCost):

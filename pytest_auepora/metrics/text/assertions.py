@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from ...base.files import refuse_constant
 from ...base.text import did_you_mean
-from ...core.metrics_base import CaseScore, Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement
 from ...core.types import EvaluationSample, SystemOutputs, TargetCategory
 from ...errors import MetricError, MissingExtraError
-from ..options import Configured, choice
+from ..options import Configured, DoesNotApply, choice, needed
 from ..refusal import fold
 from ..values import expected_behaviour, nonempty, read_entries, read_list
 from .comparands import answer_text
@@ -35,13 +35,14 @@ class AssertionPass(Configured):
     source = "phrase assertions of golden-query suites"
     oracle = "by hand"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        if not _phrases(sample, "must_contain") and not _phrases(sample, "forbidden"):
-            return NotApplicable("neither must_contain nor forbidden is set")
-        return NotApplicable("a refusal is expected") if expected_behaviour(sample) == "refuse" else None
-
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def read_case(self, sample: EvaluationSample) -> tuple[list[str], list[str]]:
         required, forbidden = _phrases(sample, "must_contain"), _phrases(sample, "forbidden")
+        needed(required or forbidden, "neither must_contain nor forbidden is set")
+        needed(expected_behaviour(sample) != "refuse", "a refusal is expected")
+        return required, forbidden
+
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, phrases: Any) -> CaseScore:
+        required, forbidden = phrases
         answer = answer_text(outputs)
         if not answer.strip():
             return Measurement(0.0, details={"note": "the answer is empty", "missing": required})
@@ -140,11 +141,12 @@ class JsonSchemaValid(Configured):
     source = "JSON Schema, draft 2020-12 unless $schema says otherwise"
     oracle = "jsonschema's own verdict"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        return NotApplicable("no answer_schema") if sample.labels.get("answer_schema") is None else None
+    def read_case(self, sample: EvaluationSample) -> Any:
+        if (schema := sample.labels.get("answer_schema")) is None:
+            raise DoesNotApply("no answer_schema")
+        return schema
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        schema = sample.labels["answer_schema"]
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, schema: Any) -> CaseScore:
         if not isinstance(schema, (dict, bool)):
             raise MetricError(f"answer_schema is not a JSON Schema: it must be a mapping, got {schema!r:.80}")
         find_problems = _schema_checker(schema)
@@ -235,20 +237,18 @@ class NuggetRecall(Configured):
     source = "TREC 2024 RAG, nugget evaluation (arXiv:2411.09607), matched by wording"
     oracle = "by hand"
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def read_case(self, sample: EvaluationSample) -> list[_Nugget]:
+        nuggets = needed(_nuggets(sample), "no nuggets")
+        return needed([n for n in nuggets if n.vital or self.only == "all"], "no vital nugget")
+
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, selected: list[_Nugget]) -> CaseScore:
         """Details: ``missing``, ``partly``: nuggets by name."""
-        selected = [n for n in _nuggets(sample) if n.vital or self.only == "all"]
         answer = answer_text(outputs)
         contains = phrase_finder(answer)
         support = [self._support(n, answer, contains) for n in selected]
         missing = [n.name for n, share in zip(selected, support, strict=True) if share == 0]
         partly = [n.name for n, share in zip(selected, support, strict=True) if share == 0.5]
         return Measurement(sum(support) / len(selected), details=nonempty(missing=missing, partly=partly))
-
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        if not (nuggets := _nuggets(sample)):
-            return NotApplicable("no nuggets")
-        return None if self.only == "all" or any(n.vital for n in nuggets) else NotApplicable("no vital nugget")
 
     def _support(self, nugget: _Nugget, answer: str, contains: Callable[[str], bool]) -> float:
         if any(map(contains, nugget.wordings)):
@@ -270,14 +270,13 @@ class InformationIntegration(Configured):
     source = "RGB, information integration (arXiv:2309.01431)"
     oracle = "by hand"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        nuggets = _nuggets(sample)
-        if len(nuggets) >= 2:
-            return None
-        return NotApplicable("only one nugget: take nugget_recall" if nuggets else "no nuggets")
+    def read_case(self, sample: EvaluationSample) -> list[_Nugget]:
+        nuggets = needed(_nuggets(sample), "no nuggets")
+        needed(nuggets[1:], "only one nugget: take nugget_recall")
+        return nuggets
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, nuggets: list[_Nugget]) -> CaseScore:
         """Details: ``missing``, nuggets by name."""
         contains = phrase_finder(answer_text(outputs))
-        missing = [n.name for n in _nuggets(sample) if not any(map(contains, n.wordings))]
+        missing = [n.name for n in nuggets if not any(map(contains, n.wordings))]
         return Measurement(float(not missing), details=nonempty(missing=missing))

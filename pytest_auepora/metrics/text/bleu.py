@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from ...core.metrics_base import CaseScore, Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
-from ..options import Configured, choice, limited
-from .comparands import AgainstTexts, answer_text, targets
+from ..options import DoesNotApply, choice, limited
+from .comparands import AgainstTexts, answer_text
 from .tokens import common_count, is_mostly_unspaced
 
 
@@ -34,7 +34,6 @@ class _BleuMetric(AgainstTexts):
     lowercase: bool = field(default=False, kw_only=True)
 
     target = TargetCategory.GENERATION_CORRECTNESS
-    reads = frozenset({"answer"})
     required = ("reference_answer",)
     effective_order = False
     formula = "brevity penalty · geometric mean of the clipped n-gram precisions, in [0, 1]"
@@ -46,21 +45,16 @@ class _BleuMetric(AgainstTexts):
         self.smooth_method, self.tokenizer = self.smooth_method or "none", self.tokenizer or "none"
         super().__post_init__()
 
-    def comparands(self, sample: EvaluationSample) -> Any:
-        texts = super().comparands(sample)
-        if isinstance(texts, NotApplicable):
-            return texts
+    def read_case(self, sample: EvaluationSample) -> list[str]:
+        texts: list[str] = super().read_case(sample)
         if self.tokenizer in ("13a", "intl") and any(map(is_mostly_unspaced, texts)):
-            return NotApplicable(
+            raise DoesNotApply(
                 f"tokenizer {self.tokenizer} cuts at spaces, which this script does not use; add the option "
                 "tokenizer=zh or tokenizer=char"
             )
         return texts
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        texts = self.comparands(sample)
-        if isinstance(texts, NotApplicable):
-            return texts
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, texts: list[str]) -> CaseScore:
         return self._score_case(self.statistics(answer_text(outputs), texts))
 
     def _score_case(self, statistics: list[int]) -> Measurement:
@@ -151,7 +145,7 @@ def _unit(score: float) -> float:
 
 
 @dataclass(eq=False, repr=False)
-class Chrf(Configured):
+class Chrf(AgainstTexts):
     """F-score of the character n-grams of answer and reference, white space left out; best over the references.
 
     The aggregate is the mean over the cases; ``details["corpus"]`` is the score of all counts added up.
@@ -169,16 +163,12 @@ class Chrf(Configured):
     stem = "chrf"
     interval = ""  # the mean, with a detail added
     target = TargetCategory.GENERATION_CORRECTNESS
-    reads = frozenset({"answer"})
     required = ("reference_answer",)
     formula = "(1 + β²)·P·R / (β²·P + R), P and R averaged over the orders 1 to char_order that both have"
     source = "Popović 2015, chrF"
     oracle = "sacrebleu (chrF2), 1e-9"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        texts = targets(sample)
-        if isinstance(texts, NotApplicable):
-            return texts
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, texts: list[str]) -> CaseScore:
         answer = self._letters(answer_text(outputs))
         counts = [_count_ngrams(answer, self._letters(text), self.char_order) for text in texts]
         best = max(counts, key=self._score)

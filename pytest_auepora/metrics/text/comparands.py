@@ -5,22 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.metrics_base import NotApplicable
 from ...core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
-from ..options import Configured, choice
+from ..options import Configured, choice, needed
+from ..refusal import is_refusal
 from ..values import read_list
 
 
 class AgainstTexts(Configured):
-    """Base of the metrics that compare the answer with texts of the case."""
+    """Base of the metrics that compare the answer with texts of the case: the references."""
 
-    def comparands(self, sample: EvaluationSample) -> Any:
-        """Return what the answer is compared with, or `NotApplicable` where there is nothing: `targets`."""
-        return targets(sample)
+    compare_to = "reference"
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        comparands = self.comparands(sample)
-        return comparands if isinstance(comparands, NotApplicable) else None
+    reads = frozenset({"answer"})
+
+    def read_case(self, sample: EvaluationSample) -> Any:
+        return targets(sample, self.compare_to)
 
 
 class Compared(AgainstTexts):
@@ -28,16 +27,11 @@ class Compared(AgainstTexts):
 
     compare_to: str
 
-    reads = frozenset({"answer"})
-
     def __post_init__(self) -> None:
         super().__post_init__()
         by_query = self.compare_to == "query"
         self.target = TargetCategory.GENERATION_RELEVANCE if by_query else TargetCategory.GENERATION_CORRECTNESS
-        self.required = ("reference_answer",) if self.compare_to == "reference" else ()
-
-    def comparands(self, sample: EvaluationSample) -> Any:
-        return targets(sample, self.compare_to)
+        self.required = () if by_query else ("reference_answer",)
 
 
 @dataclass(eq=False, repr=False)
@@ -57,9 +51,9 @@ class AgainstEvidence(Configured):
         super().__post_init__()
         self.required = ("relevant_docs",) if self.evidence_source == "relevant" else ()
 
-    def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
-        evidence = relevant_texts(sample) if self.evidence_source == "relevant" else []
-        return evidence if isinstance(evidence, NotApplicable) else None
+    def read_case(self, sample: EvaluationSample) -> list[str]:
+        """Return the texts of the relevant documents where they are the evidence, else nothing."""
+        return relevant_texts(sample) if self.evidence_source == "relevant" else []
 
 
 def answer_text(outputs: SystemOutputs) -> str:
@@ -67,37 +61,46 @@ def answer_text(outputs: SystemOutputs) -> str:
     return outputs.response.text or ""
 
 
-def targets(sample: EvaluationSample, compare_to: str = "reference") -> list[str] | NotApplicable:
-    """Return the texts an answer may agree with, best first: the reference and its alternatives, or the query."""
-    if compare_to == "query":
-        return [sample.query] if sample.query.strip() else NotApplicable("the query is empty")
-    if sample.reference_answer is None:
-        return NotApplicable("no reference_answer")
-    raw = sample.reference_answer.metadata.get("alternatives") or ()
-    alternatives = read_list(raw, "reference_answer.metadata['alternatives']")
-    texts = [str(t) for t in (sample.reference_answer.text, *alternatives) if t is not None and str(t).strip()]
-    return texts or NotApplicable("reference_answer is empty")
+def given_answer(outputs: SystemOutputs) -> str:
+    """Return the answer; raises `DoesNotApply` where there is none, or none but blanks."""
+    needed(answer_text(outputs).strip(), "no answer")
+    return answer_text(outputs)
 
 
-def evidence_texts(
-    sample: EvaluationSample, outputs: SystemOutputs, source: str, top_k: int | None = None
-) -> list[str] | NotApplicable:
-    """Return the evidence, one text a document; an empty list where nothing was retrieved, at most *top_k*.
+def claiming_answer(outputs: SystemOutputs) -> str:
+    """Return the answer; raises `DoesNotApply` where there is none, or a refusal, which claims nothing."""
+    answer = given_answer(outputs)
+    needed(not is_refusal(outputs), "a refusal makes no claim")
+    return answer
 
-    N/a where documents have no text.
+
+def targets(sample: EvaluationSample, compare_to: str = "reference") -> list[str]:
+    """Return the texts an answer may agree with, best first: the reference and its alternatives, or the query.
+
+    Raises `DoesNotApply` where there are none.
     """
-    if source == "relevant":
-        return relevant_texts(sample)
+    if compare_to == "query":
+        needed(sample.query.strip(), "the query is empty")
+        return [sample.query]
+    reference = needed(sample.reference_answer, "no reference_answer")
+    alternatives = read_list(reference.metadata.get("alternatives") or (), "reference_answer.metadata['alternatives']")
+    texts = [str(t) for t in (reference.text, *alternatives) if t is not None and str(t).strip()]
+    return needed(texts, "reference_answer is empty")
+
+
+def retrieved_texts(outputs: SystemOutputs, top_k: int | None = None) -> list[str]:
+    """Return the texts of the retrieved documents, of *top_k* at most; an empty list where nothing was retrieved.
+
+    Raises `DoesNotApply` where documents have no text.
+    """
     return _texts([r.doc for r in outputs.retrieved[:top_k]], "retrieved")
 
 
-def relevant_texts(sample: EvaluationSample) -> list[str] | NotApplicable:
-    """Return the texts of the relevant documents of the golden case."""
-    return _texts(sample.relevant_docs, "relevant") if sample.relevant_docs else NotApplicable("no relevant_docs")
+def relevant_texts(sample: EvaluationSample) -> list[str]:
+    """Return the texts of the relevant documents of the golden case; raises `DoesNotApply` where there are none."""
+    return _texts(needed(sample.relevant_docs, "no relevant_docs"), "relevant")
 
 
-def _texts(docs: list[Document], source: str) -> list[str] | NotApplicable:
+def _texts(docs: list[Document], source: str) -> list[str]:
     texts = [d.text for d in docs if d.text and d.text.strip()]
-    if docs and not texts:
-        return NotApplicable(f"the {source} documents carry no text")
-    return texts
+    return needed(texts, f"the {source} documents carry no text") if docs else []

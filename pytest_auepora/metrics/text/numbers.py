@@ -9,10 +9,11 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from ...core.conversation import asked_text
-from ...core.metrics_base import CaseScore, Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement
 from ...core.types import EvaluationSample, SystemOutputs
+from ..options import needed
 from ..values import nonempty
-from .comparands import AgainstEvidence, answer_text, evidence_texts
+from .comparands import AgainstEvidence, given_answer, retrieved_texts
 
 _BELOW_20 = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
              "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")  # fmt: skip
@@ -222,17 +223,9 @@ class UnsupportedNumbers(AgainstEvidence):
     source = "this project"
     oracle = "by hand"
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, relevant: list[str]) -> CaseScore:
         """Details: ``unsupported``, the numbers.  N/a where the answer is empty or has none."""
-        answer = answer_text(outputs)
-        if not answer.strip():
-            return NotApplicable("the answer is empty")
-        numbers = quantities(answer)
-        if not numbers:
-            return NotApplicable("no number in the answer")
-        evidence = evidence_texts(sample, outputs, self.evidence_source)
-        if isinstance(evidence, NotApplicable):
-            return evidence
-        index = QuantityIndex([*evidence, asked_text(sample)])
+        numbers = needed(quantities(given_answer(outputs)), "no number in the answer")
+        index = QuantityIndex([*(relevant or retrieved_texts(outputs)), asked_text(sample)])
         unsupported = [quantity.text for quantity in numbers if quantity not in index]
         return Measurement(len(unsupported) / len(numbers), details=nonempty(unsupported=unsupported[:10]))

@@ -8,10 +8,10 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from ...core.metrics_base import CaseScore, Measurement, NotApplicable, f1
+from ...core.metrics_base import CaseScore, Measurement, f1
 from ...core.types import EvaluationSample, SystemOutputs
 from ...errors import MetricError
-from ..options import choice
+from ..options import choice, needed
 from .comparands import Compared, answer_text
 from .tokens import common_count, is_mostly_ascii, ngrams, words
 
@@ -98,19 +98,17 @@ class _Rouge(Compared):
             return self.tokenizer(text)
         return words(text, "unicode" if self.tokenizer == "unicode" else "default", stem=self.use_stemmer)
 
-    def comparands(self, sample: EvaluationSample) -> Any:
-        texts = super().comparands(sample)
-        if isinstance(texts, NotApplicable):
-            return texts
-        if self.tokenizer == "default" and not (texts := [t for t in texts if is_mostly_ascii(t)]):
-            return NotApplicable("ROUGE's default tokenizer knows a-z and 0-9 only; add the option tokenizer=unicode")
-        references = [tokens for t in texts if (tokens := self._tokenize(t))]
-        return references or NotApplicable(f"the {self.compare_to} has no word")
+    def read_case(self, sample: EvaluationSample) -> list[Sequence[str]]:
+        """Return the words of the targets."""
+        texts = super().read_case(sample)
+        if self.tokenizer == "default":
+            texts = [t for t in texts if is_mostly_ascii(t)]
+            needed(texts, "ROUGE's default tokenizer knows a-z and 0-9 only; add the option tokenizer=unicode")
+        return needed([tokens for t in texts if (tokens := self._tokenize(t))], f"the {self.compare_to} has no word")
 
-    def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        references = self.comparands(sample)
-        if isinstance(references, NotApplicable):
-            return references
+    def score_answer(
+        self, sample: EvaluationSample, outputs: SystemOutputs, references: list[Sequence[str]]
+    ) -> CaseScore:
         prediction = self._tokenize(answer_text(outputs))
         scores = {
             kind: max([_VARIANTS[kind](reference, prediction) for reference in references], key=_fmeasure)

@@ -37,6 +37,10 @@ def said(text: Any, **metadata: Any) -> SystemOutputs:
     return SystemOutputs([], Response(text, metadata=metadata))
 
 
+REFUSAL = "I don't know."
+"""An answer that is a refusal by its words."""
+
+
 def value(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> float:
     """Return the score of one case, which must have one."""
     seen = metric.measure(sample, outputs)
@@ -55,6 +59,13 @@ def reason(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> 
 def is_na(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> bool:
     """Whether the metric has nothing to say about one case; `test_reasons` knows why."""
     return isinstance(metric.measure(sample, outputs), NotApplicable)
+
+
+def note_of(metric: Metric, sample: EvaluationSample, outputs: SystemOutputs) -> str:
+    """Return what the details of a score say about it; empty where they say nothing."""
+    seen = metric.measure(sample, outputs)
+    assert isinstance(seen, Measurement), seen
+    return str(seen.details.get("note", ""))
 
 
 CHUNKS: list[dict[str, Any]] = [

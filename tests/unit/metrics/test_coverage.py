@@ -20,7 +20,7 @@ from pytest_auepora.metrics.coverage import (
 )
 
 from .rankings import doc, got, score, wants
-from .samples import is_na, reason
+from .samples import REFUSAL, is_na, reason
 
 CONTEXT = got(doc("a", "The United States and Zoë agreed."), doc("b", "In 東京 they met.", entities=["Japan"]))
 
@@ -131,7 +131,7 @@ def test_what_the_project_has_resolves_and_is_noted() -> None:
 
 
 def test_answers_that_need_no_citation() -> None:
-    assert is_na(CitationCoverage(), wants("a"), answered("I don't know"))
+    assert is_na(CitationCoverage(), wants("a"), answered(REFUSAL))
     assert is_na(CitationCoverage(), wants("a"), answered(refused=True))
     assert is_na(CitationCoverage(), wants("a"), answered(grounded=False))
     assert reason(CitationCoverage(), wants("a"), answered("")) == "no answer"

@@ -22,6 +22,8 @@ from pytest_auepora.metrics.generation_llm_judge import (
     LLMGroundedness,
 )
 from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
+from pytest_auepora.metrics.judge.critic import Scale
+from pytest_auepora.metrics.judge.prompts import number_texts
 from pytest_auepora.metrics.registry import Registry
 
 from .judge.judge_server import chat, judge_server
@@ -72,7 +74,7 @@ def test_faithfulness_asks_with_question_answer_and_evidence() -> None:
     assert "golden text" in critic.prompts[1]
     assert "retrieved text" not in critic.prompts[1]
     LLMFaithfulnessScore(critic).measure(SAMPLE, gave("30 days"))
-    assert "(nothing was retrieved)" in critic.prompts[2]
+    assert number_texts([]) in critic.prompts[2]
 
 
 @pytest.mark.parametrize(("score", "unit"), [(1, 0), (2, 0.25), (3, 0.5), (5, 1), (4.5, 0.875)])
@@ -80,7 +82,7 @@ def test_one_to_five_becomes_zero_to_one(score: float, unit: float) -> None:
     critic = Fixed(score)
     assert value(LLMFaithfulnessScore(critic, scale="1-5"), SAMPLE, ANSWER) == unit
     assert value(LLMAnswerQuality(critic, scale="1-5"), SAMPLE, ANSWER) == unit
-    assert "1 (not at all) to 5" in critic.prompts[0]
+    assert Scale.read("1-5").instruction in critic.prompts[0]
     assert critic.metadata[0]["scale"] == (1.0, 5.0)
 
 
@@ -105,9 +107,7 @@ def test_states() -> None:
     assert reason(metric, case(), ANSWER) == "no relevant_docs"
     assert metric.required_fields() == ["relevant_docs"]
     critic = Fixed()
-    assert LLMAnswerQuality(critic).measure(SAMPLE, gave(" ")) == Measurement(
-        0.0, details={"note": "the answer is empty"}
-    )
+    assert value(LLMAnswerQuality(critic), SAMPLE, gave(" ")) == 0
     assert is_na(LLMFaithfulnessScore(critic), SAMPLE, gave("x", Document("d")))
     assert critic.prompts == []
 
@@ -147,8 +147,8 @@ def test_quality_per_dimension_weighted_and_least() -> None:
     assert seen.value == 0.5
     assert seen.details["dimensions"] == {"relevance": 1.0, "clarity": 0.5, "tone": 0.0}
     assert [m["dimension"] for m in critic.metadata] == names
-    assert "in one respect only" in critic.prompts[0]
-    assert "tone" in critic.prompts[2]
+    for prompt, name in zip(critic.prompts, names, strict=True):
+        assert [other for other in names if other in prompt] == [name]
     weighted = LLMAnswerQuality(critic, dimensions=names, per_dimension=True, weights={"relevance": 2, "tone": 0.5})
     assert value(weighted, SAMPLE, ANSWER) == pytest.approx((2 + 0.5) / 3.5)
     least = LLMAnswerQuality(critic, dimensions=names, per_dimension=True, aggregation="min")
@@ -245,9 +245,9 @@ def test_a_critic_is_abstract_and_asked_by_keyword() -> None:
     with pytest.raises(TypeError, match="abstract"):
         LLMCritic()
     critic = Fixed(0.75)
-    assert critic.score(prompt="How good is it?") == 0.75
+    assert critic.score(prompt="x") == 0.75
     with pytest.raises(TypeError):
-        critic.score("How good is it?")  # type: ignore[call-arg]
+        critic.score("x")  # type: ignore[call-arg]
 
 
 # --- the whole way, over HTTP

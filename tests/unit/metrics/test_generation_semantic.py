@@ -10,7 +10,6 @@ from typing import Any, cast
 
 import pytest
 
-from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import TargetCategory
 from pytest_auepora.errors import MetricError, MissingExtraError
 from pytest_auepora.metrics.generation_semantic import BertScoreMetric, EmbeddingSimilarity
@@ -117,7 +116,7 @@ def test_states_and_names() -> None:
     metric = EmbeddingSimilarity(Letters(), compare_to="query")
     assert metric.target is TargetCategory.GENERATION_RELEVANCE
     assert metric.required_fields() == []
-    assert metric.measure(case(query="a"), gave("")) == Measurement(0.0, details={"note": "the answer is empty"})
+    assert value(metric, case(query="a"), gave("")) == 0
     assert reason(EmbeddingSimilarity(Letters()), case(), gave("x")) == "no reference_answer"
     assert metric.name == "embedding_similarity[Letters,compare_to=query]"
     for made in (

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_auepora.metrics.refusal import is_refusal
 
-from .samples import said
+from .samples import REFUSAL, said
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_an_endless_sentence_is_read_at_its_start(text: str) -> None:
 
 def test_who_decides() -> None:
     """A person before the system before the text."""
-    assert is_refusal(said("I don't know", refused=False)) is False
+    assert is_refusal(said(REFUSAL, refused=False)) is False
     assert is_refusal(said("Within 30 days", refused=True)) is True
     assert is_refusal(said("", refused=True)) is True
     assert is_refusal(said("", refused=None)) is None
@@ -129,4 +129,4 @@ def test_who_decides() -> None:
 
 def test_own_patterns() -> None:
     assert is_refusal(said("Das weiß ich nicht."), ["WEISS ICH NICHT"]) is True
-    assert is_refusal(said("I don't know"), ["weiß ich nicht"]) is False
+    assert is_refusal(said(REFUSAL), ["weiß ich nicht"]) is False

@@ -110,7 +110,7 @@ def test_states_in_a_run() -> None:
     cases = [(wants("a"), got("a")), (wants(), got("a")), (wants(doc("a", grade=0.5)), got("a"))]
     scores = [score_case([metric], *case)["recall@5"] for case in cases]
     assert [s.state for s in scores] == ["number", "n/a", "error"]
-    assert scores[2].reason == "MetricError: grade of 'a' must be a whole number, got 0.5"
+    assert all(part in scores[2].reason for part in ("MetricError", "'a'", "0.5"))
     told = aggregate(metric, scores)
     assert (told.value, told.gated, told.n, told.n_na, told.n_error) == (1.0, 0.5, 1, 1, 1)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.core.metrics_base import Measurement, NotApplicable
+from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.scoring import aggregate, score_case
 from pytest_auepora.core.types import Document, EvaluationSample, MetricResult, Response, SystemOutputs
 from pytest_auepora.metrics.additional import MeanLatency
@@ -23,7 +23,7 @@ from pytest_auepora.metrics.robustness import (
 )
 
 from .rankings import got, score, wants
-from .samples import is_na, reason, said
+from .samples import REFUSAL, is_na, reason, said
 
 
 @pytest.mark.parametrize("metric", [RefusalCorrectness(), NegativeRejectionRate()])
@@ -40,12 +40,12 @@ def test_cases_that_call_for_a_refusal(metric: RefusalCorrectness) -> None:
 def test_no_refusal_at_all_says_what_was_looked_for() -> None:
     metric, sample, answers = RefusalCorrectness(), wants(), [said("Ask the boss."), said("In May.")]
     seen = metric.compute([sample] * 2, answers)
-    assert (seen.value, "the option refusal_patterns" in seen.details["note"]) == (0.0, True)
+    assert (seen.value, "refusal_patterns" in seen.details["note"]) == (0.0, True)
     measured = metric.measure(sample, answers[0])
     assert isinstance(measured, Measurement)
     assert measured.details["note"] == seen.details["note"]
     assert metric.compute([sample], answers[:1]).details["note"] == seen.details["note"]
-    assert "note" not in metric.compute([sample] * 2, [answers[0], said("I don't know.")]).details
+    assert "note" not in metric.compute([sample] * 2, [answers[0], said(REFUSAL)]).details
 
 
 def test_refusing_too_much() -> None:
@@ -58,7 +58,7 @@ def test_refusing_too_much() -> None:
 
 def test_the_system_may_say_whether_it_refused() -> None:
     assert score(RefusalCorrectness(), wants(), said("Hm.", refused=True)) == 1.0
-    assert score(RefusalCorrectness(), wants(), said("I don't know, but 42", refused=False)) == 0.0
+    assert score(RefusalCorrectness(), wants(), said(f"{REFUSAL} But 42", refused=False)) == 0.0
 
 
 def test_people_decide_about_the_answers_they_saw(tmp_path: Path) -> None:
@@ -158,10 +158,9 @@ def test_where_lower_is_better_the_ratio_is_turned_round() -> None:
 
 def test_a_base_metric_that_says_nothing_stays_silent() -> None:
     metric = NoiseRobustness(RecallAtK(5))
-    assert metric.measure(EvaluationSample("s", "q"), got("a")) == NotApplicable("no relevant_docs")
+    assert is_na(metric, EvaluationSample("s", "q"), got("a"))
     assert metric.required_fields() == ["relevant_docs"]
-    sample, outputs = CASES[-1]
-    assert metric.measure(sample, outputs) == NotApplicable("a variant of scenario 'counterfactual'")
+    assert is_na(metric, *CASES[-1])
 
 
 def test_measurements_travel_as_json() -> None:
@@ -227,7 +226,7 @@ def test_no_pairs() -> None:
     result = CounterfactualConsistency().compute(*answers(("a", None, "x"), ("b", "gone", "y")))
     assert (result.value, result.details["num_samples"]) == (0.0, 0)
     typo = EvaluationSample("s", "q", labels={"variant_of": "a", "scenario": "typo"})
-    assert CounterfactualConsistency().measure(typo, said("x")) == NotApplicable("a variant of scenario 'typo'")
+    assert is_na(CounterfactualConsistency(), typo, said("x"))
 
 
 def test_ranges() -> None:

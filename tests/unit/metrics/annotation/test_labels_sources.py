@@ -83,7 +83,7 @@ def test_every_bad_line_is_named(tmp_path: Path) -> None:
         AnnotationFile(file)
     lines = str(caught.value).splitlines()
     assert [line.split(": ")[0].rsplit(":", 1)[1] for line in lines] == ["2", "3", "4", "5", "6", "7", "8"]
-    assert "did you mean 'helpful'" in lines[3]
+    assert "'helpful'" in lines[3]
 
 
 @pytest.mark.parametrize("said", ["x", ["x"], 1, [1]])

@@ -10,7 +10,7 @@ from pytest_auepora.core.types import Document, SystemOutputs
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.claims.claim_shares import ClaimF1, ClaimPrecision, ClaimRecall, ContextRecall, Faithfulness
 
-from ..samples import case, gave, is_na, reason, value
+from ..samples import REFUSAL, case, gave, is_na, reason, value
 from .checkers import ByWords
 
 CHUNKS = ("rent is due", "pets cost money")
@@ -85,7 +85,7 @@ def test_several_references_one_that_supports_is_enough() -> None:
 def test_nothing_to_count_is_not_applicable() -> None:
     checker = ByWords()
     assert reason(Faithfulness(checker), case(), gave(" ", *CHUNKS)) == "no answer"
-    assert is_na(Faithfulness(checker), case(), gave("I don't know.", *CHUNKS))
+    assert is_na(Faithfulness(checker), case(), gave(REFUSAL, *CHUNKS))
     assert is_na(Faithfulness(checker), case(), gave("...", *CHUNKS))
     assert is_na(Faithfulness(checker), case(), with_claims([]))
     assert is_na(Faithfulness(checker), case(), gave("Rent.", Document("d")))

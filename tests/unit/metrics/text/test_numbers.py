@@ -62,7 +62,7 @@ def test_one_date_in_many_ways(text: str) -> None:
 def test_dates_that_can_be_read_twice_or_in_part() -> None:
     assert quantities("01/05/2024")[0].readings == ((2024, 1, 5), (2024, 5, 1))
     assert quantities("Sept. 2023")[0].readings == ((2023, 9, 0),)
-    assert [q.readings for q in quantities("at 10:30 on 1.2.3")] == [("10:30",), ("1.2.3",)]
+    assert [q.readings for q in quantities("at 10:30 with 1.2.3")] == [("10:30",), ("1.2.3",)]
 
 
 def test_what_is_stated() -> None:
