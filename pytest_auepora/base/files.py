@@ -32,6 +32,11 @@ def shown_path(path: Path, root: Path) -> str:
     return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
 
 
+def seen_path(path: str | Path) -> str:
+    """Return *path* for a message: relative to the working directory where it lies there."""
+    return shown_path(Path(path), Path.cwd())
+
+
 def shipped_folder(name: str, source: str) -> Path:
     """Return the folder that the wheel carries as *name*; where no wheel is installed, *source* in the repository."""
     package = Path(__file__).resolve().parents[1]
@@ -63,9 +68,9 @@ def read_text(path: Path, error: type[AueporaError] = AueporaError) -> str:
         refuse_pipe(path)
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as exc:
-        raise error(f"{path}: cannot be read: not UTF-8: {exc.reason} at byte {exc.start}") from None
+        raise error(f"{seen_path(path)}: cannot be read: not UTF-8: {exc.reason} at byte {exc.start}") from None
     except OSError as exc:
-        raise error(f"{path}: cannot be read: {exc.strerror or exc}") from None
+        raise error(f"{seen_path(path)}: cannot be read: {exc.strerror or exc}") from None
 
 
 def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -78,11 +83,11 @@ def parse_json(text: str, path: Path, line: int = 1, error: type[AueporaError] =
     try:
         return json.loads(text)
     except json.JSONDecodeError as exc:
-        raise error(f"{path}:{line + exc.lineno - 1}:{exc.colno}: not JSON: {exc.msg}") from None
+        raise error(f"{seen_path(path)}:{line + exc.lineno - 1}:{exc.colno}: not JSON: {exc.msg}") from None
     except RecursionError:
-        raise error(f"{path}:{line}: nests too deep") from None
+        raise error(f"{seen_path(path)}:{line}: nests too deep") from None
     except ValueError as exc:  # a number of thousands of digits
-        raise error(f"{path}:{line}: not JSON: {exc}") from None
+        raise error(f"{seen_path(path)}:{line}: not JSON: {exc}") from None
 
 
 class RepeatedKeyError(Exception):
@@ -106,7 +111,7 @@ def refuse_constant(name: str) -> Any:
 def read_json_lines(path: Path, error: type[AueporaError] = AueporaError) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file in JSON Lines, each after its place, ``path:line``; raises *error* as the others."""
     for number, line in numbered_lines(read_text(path, error)):
-        yield f"{path}:{number}", parse_json(line, path, number, error)
+        yield f"{seen_path(path)}:{number}", parse_json(line, path, number, error)
 
 
 @contextmanager
@@ -146,9 +151,9 @@ def _acquire_lock(lock: Path, path: Path, timeout: float) -> Lock:
                 return file_lock
             file_lock.release()  # its last holder removed the file; another process may hold the new one
     except portalocker.exceptions.LockException:
-        raise NotWrittenError(f"{path}: another run has been writing it for {timeout:g} s") from None
+        raise NotWrittenError(f"{seen_path(path)}: another run has been writing it for {timeout:g} s") from None
     except OSError as exc:
-        raise NotWrittenError(f"{path}: its lock {lock} cannot be taken: {exc.strerror or exc}") from exc
+        raise NotWrittenError(f"{seen_path(path)}: its lock {lock} cannot be taken: {exc.strerror or exc}") from exc
 
 
 def _is_at(path: Path, file_lock: Lock) -> bool:
@@ -175,7 +180,7 @@ def write_atomically(path: Path, data: str | bytes) -> None:
         else:
             _replace(path.resolve(), content)
     except OSError as exc:
-        raise NotWrittenError(f"{path}: cannot be written: {exc.strerror or exc}") from exc
+        raise NotWrittenError(f"{seen_path(path)}: cannot be written: {exc.strerror or exc}") from exc
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
 from annotated_types import Ge, Le
 
 from ..errors import AueporaError
-from .files import RepeatedKeyError, read_text, unique_keys
+from .files import RepeatedKeyError, read_text, seen_path, unique_keys
 from .git import CONFLICT, conflict_line
 from .json import encode, plain
 from .text import did_you_mean, shorten
@@ -73,7 +73,7 @@ class RecordError(ValueError):
 
     def at(self, path: str | Path) -> str:
         """Return the message with its place in the file at *path*."""
-        return ":".join(map(str, filter(None, (path, self.line, self.col)))) + f": {self}"
+        return ":".join(map(str, filter(None, (seen_path(path), self.line, self.col)))) + f": {self}"
 
 
 class Record:

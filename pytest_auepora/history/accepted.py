@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 from urllib.parse import quote
 
-from ..base.files import is_there, refuse_pipe, write_atomically
+from ..base.files import is_there, refuse_pipe, seen_path, write_atomically
 from ..base.records import Free, Number, Place, Record, RecordError, read_record, record_text
 from ..core.case_texts import CaseTexts
 from ..core.metrics_base import AnswerPart
@@ -204,16 +204,17 @@ def _read(path: Path) -> _AcceptedFile:
     except FileNotFoundError:
         return _AcceptedFile()
     except OSError as exc:
-        raise HistoryError(f"{path}: cannot be read: {exc.strerror or exc}") from None
+        raise HistoryError(f"{seen_path(path)}: cannot be read: {exc.strerror or exc}") from None
     try:
         file = read_record(_AcceptedFile, gzip.decompress(data))
     except RecordError as exc:
         raise HistoryError(exc.at(path)) from None
     except (OSError, EOFError, zlib.error) as exc:
-        raise HistoryError(f"{path}: cannot be read: {exc}") from None
+        raise HistoryError(f"{seen_path(path)}: cannot be read: {exc}") from None
     places = [doc.text for answer in file.cases.values() for doc in answer.documents if doc.text is not None]
     if max(places, default=-1) >= len(file.texts):
-        raise HistoryError(f"{path}: cases: a document names text {max(places)}, and there are {len(file.texts)} texts")
+        found = f"a document names text {max(places)}, and there are {len(file.texts)} texts"
+        raise HistoryError(f"{seen_path(path)}: cases: {found}")
     return file
 
 
@@ -221,16 +222,14 @@ NAME = "the accepted run"
 """What to call the run that `accepted_run` gives."""
 
 
-def accepted_run(baseline: Path, path: str = "", texts: AcceptedTexts | None = None) -> Run | None:
-    """Return the run that the baseline at *baseline* was made of, with its texts; None where these are not kept.
+def accepted_run(baseline: Path, path: str, texts: AcceptedTexts | None) -> Run | None:
+    """Return the run that the baseline at *baseline* was made of, with its *texts*; None where these are not kept.
 
-    *path* is that of the golden file; *texts* the accepted answers, those beside the baseline where None are given.
+    *path* is that of the golden file.
 
     Raises:
-        HistoryError, BaselineError: a file cannot be read.
+        BaselineError: the baseline cannot be read.
     """
-    if texts is None and is_there(beside := accepted_path(baseline)):
-        texts = AcceptedTexts(beside)
     if not texts or (accepted := read_baseline(baseline)) is None:
         return None
     return texts.as_run(accepted, path)
@@ -251,7 +250,7 @@ def find_accepted(
     Raises:
         HistoryError: they cannot be read.
     """
-    if beside or accepted_path(baseline).exists():
+    if beside or is_there(accepted_path(baseline)):
         return AcceptedTexts(accepted_path(baseline))
     if history is None:
         return None

@@ -23,7 +23,7 @@ from ..regression.outcomes import GateOutcome
 from ..regression.verdict import Verdict, Word, word_of
 from . import tables
 from .aggregates import AggregateMetrics, compute_aggregate, unmapped_cases
-from .codec import CaseRow, RecordedAnswers, decode_run, decode_verdict, rows_of
+from .codec import CaseRow, RecordedAnswers, decode_run, decode_verdict, encode_run, encode_verdict, rows_of
 from .database import Execute, Row, ServerDatabase, SqliteFile
 from .settings import KEEP, KEEP_RECORDED, is_url
 from .tables import StoredRun
@@ -67,7 +67,7 @@ class HistoryStore:
 
     def __init__(self, place: str | os.PathLike[str], root: str | os.PathLike[str] = ".") -> None:
         self._database = ServerDatabase(str(place)) if is_url(place) else SqliteFile(Path(place))
-        self.root = Path(root)
+        self.place, self.root = os.fspath(place), Path(root)
 
     @property
     def name(self) -> str:
@@ -117,16 +117,19 @@ class HistoryStore:
             HistoryError: it cannot be written.
         """
         tables.ensure_tables(self._database)
-        row = tables.run_columns(run, verdict, compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison)))
         start = (started or datetime.now(timezone.utc)).astimezone(timezone.utc).isoformat(timespec="seconds")
-        row |= {"started": start, "aggregated": start, "seconds": float(seconds), "git_commit": git_commit}
-        row |= {"name": name.strip()[:LONGEST_NAME], "note": ""}
+        stored = StoredRun(
+            "", start, run.suite, run.variant, run.path, git_commit, float(seconds), run.is_full, verdict.outcome,
+            len(run.cases), verdict.failed_cases,
+            compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison)), run.origin,
+            name.strip()[:LONGEST_NAME],
+        )  # fmt: skip
         if rows is None:
             rows = rows_of(run.cases.values(), recordings or {})
         cases = verdict.comparison.cases if verdict.comparison is not None else {}
         compared = {case_id: encode_finite(case).decode() for case_id, case in cases.items()}
         with self._database.transaction(write=True) as execute:
-            run_id = tables.insert_run(execute, row)
+            run_id = tables.insert_run(execute, stored, encode_run(run), encode_verdict(verdict))
             tables.insert_cases(execute, run_id, rows, compared)
             if keep > 0:
                 tables.prune_runs(execute, run.suite, run.variant, run.path, keep)

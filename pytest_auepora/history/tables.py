@@ -7,53 +7,91 @@ import os
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from ..base.json import dumps, fields_of
 from ..base.records import Record, read_record
-from ..core.run import Origin, Run, run_title
+from ..core.run import Origin, run_title
 from ..errors import HistoryError
 from .aggregates import AggregateMetrics
-from .codec import CaseRow, encode_run, encode_verdict
+from .codec import CaseRow
 from .database import Execute, Row, ServerDatabase, SqliteFile, blob
-
-if TYPE_CHECKING:
-    from ..regression.verdict import Verdict
 
 RECORDINGS = "eval_recordings"
 """The table of recorded answers."""
 
-VERSION = 8
+VERSION = 9
 """Raised when the tables change; a history of another version is not read."""
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"  # sorts like its values; no i, l, o, u to misread
 _last = 0
 _lock = threading.Lock()
 
+
+@dataclass(frozen=True, slots=True)
+class StoredRun(Record):
+    """One line of the list of runs."""
+
+    run_id: str
+    """Made of the time it began."""
+    started: str
+    """ISO 8601 in UTC."""
+    suite: str
+    """Name of the golden suite."""
+    variant: str
+    """The configuration, or empty."""
+    path: str
+    """The golden file."""
+    git_commit: str
+    """Of the project; empty where nobody knows."""
+    seconds: float
+    """How long it took."""
+    complete: bool
+    """Whether every case of the suite ran."""
+    outcome: str
+    """That of its verdict."""
+    cases: int
+    """How many ran."""
+    failed: int
+    """How many cases failed or errored."""
+    aggregate: AggregateMetrics = field(default_factory=AggregateMetrics)
+    """As stored, four decimals."""
+    origin: Origin = field(default_factory=dict)
+    """As in the run: ``kind``, ``run`` and ``taken`` where answers came from an earlier run; else empty."""
+    name: str = ""
+    """What people call it; empty where nobody named it."""
+    note: str = ""
+    """What they say of it."""
+
+    @property
+    def title(self) -> str:
+        """``billing`` or ``billing[bm25]``."""
+        return run_title(self.suite, self.variant)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON-able data."""
+        return {**fields_of(self), "aggregate": self.aggregate.to_dict()}
+
+
+_NUMBERS = {"int": "INTEGER", "bool": "BOOLEAN", "float": "DOUBLE PRECISION"}
+_RUN_COLUMNS = {
+    "aggregate_json" if f.name == "aggregate" else f.name: _NUMBERS.get(str(f.type), "{long_text}")
+    for f in fields(StoredRun)
+}
+"""The columns of `StoredRun`, in its order, with their types in SQL; what is neither text nor number is JSON."""
+
+LIST_COLUMNS = (*_RUN_COLUMNS,)
+"""Their names."""
+
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS auepora_meta (name VARCHAR(40) PRIMARY KEY, value VARCHAR(200) NOT NULL)",
-    """CREATE TABLE IF NOT EXISTS eval_runs (
+    f"""CREATE TABLE IF NOT EXISTS eval_runs (
         run_id VARCHAR(40) PRIMARY KEY,
-        started VARCHAR(40) NOT NULL,
-        suite VARCHAR(200) NOT NULL,
-        variant VARCHAR(200) NOT NULL,
-        path {long_text} NOT NULL,
-        git_commit VARCHAR(80) NOT NULL,
-        seconds DOUBLE PRECISION NOT NULL,
-        complete INTEGER NOT NULL,
-        outcome VARCHAR(20) NOT NULL,
-        cases INTEGER NOT NULL,
-        failed INTEGER NOT NULL,
-        aggregated VARCHAR(40) NOT NULL,
-        aggregate_json {long_text} NOT NULL,
-        provenance {long_text} NOT NULL,
-        metrics {long_text} NOT NULL,
-        run_json {long_text} NOT NULL,
-        verdict_json {long_text} NOT NULL,
-        origin VARCHAR(200) NOT NULL,
-        name VARCHAR(200) NOT NULL,
-        note {long_text} NOT NULL
+        {", ".join(f"{column} {kind} NOT NULL" for column, kind in [*_RUN_COLUMNS.items()][1:])},
+        aggregated {{long_text}} NOT NULL,
+        run_json {{long_text}} NOT NULL,
+        verdict_json {{long_text}} NOT NULL
     )""",
     """CREATE TABLE IF NOT EXISTS eval_query_results (
         run_id VARCHAR(40) NOT NULL,
@@ -124,30 +162,15 @@ def new_run_id() -> str:
     return f"{time.strftime('%y%m%d-%H%M%S', time.gmtime(seconds))}-{suffix}"
 
 
-def run_columns(run: Run, verdict: Verdict, aggregate: AggregateMetrics) -> dict[str, Any]:
-    """Return the columns of *run* in ``eval_runs``, without those that `HistoryStore.add` sets."""
-    return {
-        "suite": run.suite,
-        "variant": run.variant,
-        "path": run.path,
-        "complete": int(run.is_full),
-        "outcome": verdict.outcome,
-        "cases": len(run.cases),
-        "failed": verdict.failed_cases,
-        "aggregate_json": dumps(aggregate.to_dict()),
-        "provenance": dumps(run.provenance),
-        "metrics": dumps(run.metrics),
-        "run_json": encode_run(run),
-        "verdict_json": encode_verdict(verdict),
-        "origin": dumps(run.origin),
-    }
-
-
-def insert_run(execute: Execute, row: dict[str, Any]) -> str:
-    """Insert the *row* of a run, and return its new id."""
+def insert_run(execute: Execute, stored: StoredRun, run_json: str, verdict_json: str) -> str:
+    """Insert a run, and return the new id that it gets."""
     while execute("SELECT 1 FROM eval_runs WHERE run_id = :id", id=(run_id := new_run_id())):
         pass
-    _insert(execute, "eval_runs", {"run_id": run_id, **row})
+    values = replace(stored, run_id=run_id).to_dict().values()
+    plain = [value if isinstance(value, (str, int, float)) else dumps(value) for value in values]
+    row = dict(zip(LIST_COLUMNS, plain, strict=True))
+    row |= {"aggregated": stored.started, "run_json": run_json, "verdict_json": verdict_json}
+    _insert(execute, "eval_runs", row)
     return run_id
 
 
@@ -193,59 +216,9 @@ def read_compared(execute: Execute, run_id: str) -> dict[str, str]:
     return {case_id: compared for case_id, compared in rows if compared}
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRun(Record):
-    """One line of the list of runs."""
-
-    run_id: str
-    """Made of the time it began."""
-    started: str
-    """ISO 8601 in UTC."""
-    suite: str
-    """Name of the golden suite."""
-    variant: str
-    """The configuration, or empty."""
-    path: str
-    """The golden file."""
-    git_commit: str
-    """Of the project; empty where nobody knows."""
-    seconds: float
-    """How long it took."""
-    complete: bool
-    """Whether every case of the suite ran."""
-    outcome: str
-    """That of its verdict."""
-    cases: int
-    """How many ran."""
-    failed: int
-    """How many cases failed or errored."""
-    aggregate: AggregateMetrics = field(default_factory=AggregateMetrics)
-    """As stored, four decimals."""
-    origin: Origin = field(default_factory=dict)
-    """As in the run: ``kind``, ``run`` and ``taken`` where answers came from an earlier run; else empty."""
-    name: str = ""
-    """What people call it; empty where nobody named it."""
-    note: str = ""
-    """What they say of it."""
-
-    @property
-    def title(self) -> str:
-        """``billing`` or ``billing[bm25]``."""
-        return run_title(self.suite, self.variant)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain JSON-able data."""
-        return {**fields_of(self), "aggregate": self.aggregate.to_dict()}
-
-
-_FIELDS = tuple(f.name for f in fields(StoredRun))
-LIST_COLUMNS = tuple("aggregate_json" if name == "aggregate" else name for name in _FIELDS)
-"""The columns of `StoredRun`, in its order."""
-
-
 def parse_stored_run(row: Row) -> StoredRun:
     """Return a row of `LIST_COLUMNS` as `StoredRun`; raises ValueError or TypeError where it is damaged."""
-    values = dict(zip(_FIELDS, row, strict=True))
+    values = dict(zip((f.name for f in fields(StoredRun)), row, strict=True))
     values["complete"] = bool(values["complete"])
     values |= {name: json.loads(values[name]) for name in ("aggregate", "origin")}
     return read_record(StoredRun, dumps(values), by_hand=False)

@@ -333,7 +333,8 @@ class SuiteVariant:
         try:
             return find_baseline(self.suite.golden, self.name, self.suite.session.options.override)
         except BaselineError as exc:
-            return None, BaselineNote("unreadable", str(self.baseline_path), str(exc))
+            place = shown_path(self.baseline_path, self.suite.session.config.rootpath)
+            return None, BaselineNote("unreadable", place, str(exc))
 
     @property
     def anchor(self) -> Anchor | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from ..base.files import locked, read_text
+from ..base.files import locked, read_text, seen_path
 from ..base.records import Record, RecordError, parse_json, read_record
 from ..core.run import run_title
 from ..errors import BaselineError, NotWrittenError
@@ -65,7 +65,7 @@ def load_baseline(path: Path, suite: str, variant: str = "", *, accept: str = _A
     baseline = read_baseline(path, accept=accept)
     if baseline is not None and (baseline.suite, baseline.variant) != (suite, variant):
         raise BaselineError(
-            f"{path}: the baseline of {run_title(baseline.suite, baseline.variant)!r}, "
+            f"{seen_path(path)}: the baseline of {run_title(baseline.suite, baseline.variant)!r}, "
             f"wanted is {run_title(suite, variant)!r}; give --auepora-baseline a directory when there is more than one"
         )
     return baseline
@@ -97,7 +97,7 @@ def parse_baseline(text: str, path: str, *, accept: str = _ACCEPT) -> Baseline:
         found = read_record(_Versioned, text, by_hand=False)
         if found.format not in (1, FORMAT):
             raise BaselineError(
-                f"{path}: baseline format {found.format!r}, this version reads {FORMAT}; "
+                f"{seen_path(path)}: baseline format {found.format!r}, this version reads {FORMAT}; "
                 f"it was written by another version of pytest-auepora: install that one, or {accept}"
             )
         baseline = read_record(Baseline, text if found.format == FORMAT else _from_first_format(text))

@@ -17,7 +17,7 @@ from ...base.records import RecordError, check_record, record_line
 from ...calibration.labels import Item, LabelValue
 from ...core.run import CaseResult, Run
 from ...errors import AueporaError, UnknownRunError
-from ...history.accepted import NAME, accepted_run
+from ...history.accepted import NAME, accepted_run, find_accepted
 from ...history.compare import WHY_NOT, as_baseline
 from ...history.store import HistoryStore
 from ...history.tables import StoredRun
@@ -107,8 +107,10 @@ class Library:
         if not against:
             runs = self.store.runs(None, info.suite, info.variant, info.path)
             previous = next((run for run in runs if run.complete and run.run_id < info.run_id), None)
+            baseline = baseline_path(self.root / run.path, run.suite, run.variant)
             with suppress(AueporaError):  # the verdict says what is wrong with a baseline
-                if (accepted := accepted_run(baseline_path(self.root / run.path, run.suite, run.variant))) is not None:
+                texts = find_accepted(baseline, run.path, self.store.place, self.root)
+                if (accepted := accepted_run(baseline, run.path, texts)) is not None:
                     return Pair(self.store, info, run, verdict, accepted)
             return Pair(self.store, info, run, verdict, None, previous)
         other_info = self.store.info(self.store.resolve(against, run.suite, path=run.path))

@@ -12,6 +12,7 @@ import portalocker
 import pytest
 
 from pytest_auepora.base.files import locked, read_json_lines, remove_leftovers, write_atomically
+from pytest_auepora.base.records import RecordError
 from pytest_auepora.errors import CorpusError, NotWrittenError
 
 
@@ -37,6 +38,22 @@ def test_what_cannot_be_read_says_where(tmp_path: Path, data: bytes | None, told
         path.write_bytes(data)
     with pytest.raises(CorpusError, match=told):
         list(read_json_lines(path, CorpusError))
+
+
+def test_messages_name_files_from_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "data" / "a.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(b"1\n{")
+    for folder, place in ((tmp_path, "data/a.jsonl"), (path.parent, "a.jsonl"), (tmp_path.parent / "x", str(path))):
+        folder.mkdir(exist_ok=True)
+        monkeypatch.chdir(folder)
+        with pytest.raises(CorpusError) as caught:
+            list(read_json_lines(path, CorpusError))
+        assert str(caught.value).startswith(f"{place}:2:2: ")
+        assert RecordError("odd", 2, 3).at(path) == f"{place}:2:3: odd"
+        assert next(iter(read_json_lines(path)))[0] == f"{place}:1"
+        with pytest.raises(NotWrittenError, match=f"^{place}/b: "):
+            write_atomically(path / "b", "")
 
 
 @pytest.fixture

@@ -15,7 +15,13 @@ from pytest_auepora.core.run import CaseResult
 from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import AueporaError, HistoryError
 from pytest_auepora.evaluation.answer_codec import RecordedOutputs
-from pytest_auepora.history.accepted import AcceptedTexts, accepted_path, accepted_run, documents_digest
+from pytest_auepora.history.accepted import (
+    AcceptedTexts,
+    accepted_path,
+    accepted_run,
+    documents_digest,
+    find_accepted,
+)
 from pytest_auepora.history.compare import as_baseline
 from pytest_auepora.regression.baseline import BaselineCase
 
@@ -129,8 +135,24 @@ def test_what_is_not_whole_is_said(path: Path) -> None:
 
 
 def test_nothing_kept_is_no_error(path: Path) -> None:
-    assert dict(AcceptedTexts(path)) == {}
-    assert accepted_run(path.with_name("shop.json")) is None
+    assert dict(texts := AcceptedTexts(path)) == {}
+    assert accepted_run(path.with_name("shop.json"), "shop.golden.yaml", texts) is None
+
+
+def test_answers_beside_the_baseline_go_first(tmp_path: Path) -> None:
+    baseline, history = tmp_path / "suites" / "__baselines__" / "shop.json", tmp_path / ".auepora" / "history.sqlite"
+    beside_history = history.parent / "accepted" / "suites" / "shop.accepted.json.gz"
+
+    def found(place: Path | str | None, golden: str = "suites/shop.golden.yaml") -> list[str] | None:
+        texts = find_accepted(baseline, golden, place, tmp_path)
+        return None if texts is None else [*texts]
+
+    assert (found(None), found(history)) == (None, [])
+    saved(beside_history, {"of the history": answer("a", "text")})
+    assert (found(history), found("postgresql://host/db")) == (["of the history"], ["of the history"])
+    assert found(history, "other/shop.golden.yaml") == [], "another folder may have such a suite"
+    saved(accepted_path(baseline), {"of the baseline": answer("a", "text")})
+    assert found(history) == found(None) == ["of the baseline"]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +188,8 @@ def test_the_accepted_run_has_the_texts_of_unchanged_cases(tmp_path: Path) -> No
     texts = json.loads(gzip.decompress(accepted_path(baseline).read_bytes()))
     texts["cases"]["two"]["hash"] = "of an edited case"
     accepted_path(baseline).write_bytes(gzip.compress(json.dumps(texts).encode()))
-    accepted = accepted_run(baseline, "shop.golden.yaml")
+    kept = AcceptedTexts(accepted_path(baseline))
+    accepted = accepted_run(baseline, "shop.golden.yaml", kept)
     assert accepted is not None
     assert accepted.path == "shop.golden.yaml"
     assert {name: case.outputs.get("answer") for name, case in accepted.cases.items()} == {
@@ -174,4 +197,4 @@ def test_the_accepted_run_has_the_texts_of_unchanged_cases(tmp_path: Path) -> No
     }  # fmt: skip
     baseline.write_text("no baseline", encoding="utf-8")
     with pytest.raises(AueporaError):
-        accepted_run(baseline)
+        accepted_run(baseline, "shop.golden.yaml", kept)

@@ -14,7 +14,7 @@ from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import NotRecordedError, UnknownRunError
 from pytest_auepora.evaluation.replay import RecordedRun
-from pytest_auepora.history.accepted import accepted_run
+from pytest_auepora.history.accepted import find_accepted
 from pytest_auepora.history.aggregates import restore_case
 from pytest_auepora.history.answers import (
     choose_runs,
@@ -103,7 +103,7 @@ def test_a_path_that_no_system_takes_is_that_of_no_file(tmp_path: Path, path: st
     with pytest.raises(UnknownRunError, match="has the answers of no runs"):
         choose_runs(store, "last")
     assert policy_of(tmp_path, run) is None
-    assert accepted_run(baseline_path(tmp_path / path, "s", "")) is None
+    assert find_accepted(baseline_path(tmp_path / path, "s", ""), path, None, tmp_path) is None
 
 
 def moved(ids: list[str], hits: list[str]) -> Run:

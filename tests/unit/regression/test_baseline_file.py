@@ -49,6 +49,23 @@ def test_an_unwritable_baseline_is_a_baseline_error(tmp_path: Path, monkeypatch:
     assert not path.exists()
 
 
+@pytest.mark.parametrize(
+    "text", ["[]", '{"format": 9, "cases": {}}', '{"format": 2, "suite": "other", "cases": {}}', None]
+)
+def test_messages_name_the_file_from_where_one_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "suites" / "shop.json"
+    path.parent.mkdir()
+    if text is None:
+        path.mkdir()
+    else:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(BaselineError, match=r"^suites/shop\.json: "):
+        load_baseline(path, "shop")
+
+
 def test_a_damaged_anchor_says_how_to_write_an_anchor(tmp_path: Path) -> None:
     (tmp_path / "shop.anchor.json").write_text("[]", encoding="utf-8")
     problem = load_anchor(tmp_path / "shop.json", "shop").problem

@@ -9,6 +9,9 @@ import pytest
 from pytest_auepora.cli.view.content import run_page
 from pytest_auepora.core.run import Run
 from pytest_auepora.errors import NotComparableError, UnknownRunError
+from pytest_auepora.history.accepted import NAME, accepted_path, find_accepted
+from pytest_auepora.history.compare import as_baseline
+from pytest_auepora.regression.baseline_file import baseline_path
 from pytest_auepora.regression.verdict import Verdict
 
 from ...reporting.builders import Case, baseline_of, run_of, verdict_of
@@ -22,6 +25,24 @@ def test_a_run_stands_against_its_baseline_by_default(history: Stored) -> None:
     assert pair.other_info is not None
     assert pair.other_info.run_id == history.good, "the run before has the texts that a baseline lacks"
     assert [*pair.earlier_cases([*pair.run.cases.values()][:2])] == ["steady", "fell-out"]
+
+
+@pytest.mark.parametrize("beside", ["the baseline", "the history"])
+def test_the_accepted_run_is_shown_wherever_its_texts_are(history: Stored, beside: str) -> None:
+    library = history.library
+    worse = library.store.load(history.worse)
+    accepted = library.store.load(history.good)
+    place = baseline_path(library.root / worse.path, worse.suite, worse.variant)
+    place.parent.mkdir(parents=True)
+    place.write_text(as_baseline(accepted).dumps(), encoding="utf-8")
+    texts = find_accepted(place, worse.path, library.store.place, library.root)
+    assert texts is not None
+    texts.path = texts.path if beside == "the history" else accepted_path(place)
+    texts.save({i: (case, None) for i, case in accepted.cases.items()}, as_baseline(accepted).cases)
+    pair = library.pair(history.worse)
+    assert (pair.by_baseline, pair.other_info, pair.other_name) == (True, None, NAME)
+    shown = pair.earlier_cases([pair.run.cases["wrong-answer"]])
+    assert shown["wrong-answer"].outputs["answer"] == accepted.cases["wrong-answer"].outputs["answer"]
 
 
 def test_any_two_runs_are_judged_as_the_command_does(history: Stored) -> None:

@@ -15,7 +15,7 @@ import yaml
 from pytest_auepora.api.evaluation import evaluate
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenSuite
-from pytest_auepora.io.importers import export_cases, import_cases
+from pytest_auepora.io.importers import FORMATS, export_cases, import_cases
 from pytest_auepora.io.importers.golden import case_mapping
 from pytest_auepora.io.importers.imported import ImportedSuite
 from tests.unit.io.files import write_golden
@@ -55,6 +55,28 @@ PYDANTIC = {"name": "shop", "cases": [
     {"name": "number", "inputs": "How many days?", "expected_output": 30},
 ]}  # fmt: skip
 
+OPENAI = [
+    {"messages": [{"role": "user", "content": QUERY}, {"role": "assistant", "content": "Within 30 days."}]},
+    {"messages": [{"role": "user", "content": "Who ships?\nAnd when?"}], "metadata": {"topic": "parcels"}},
+]  # fmt: skip
+CSV = {
+    "ragas": (
+        "user_input,reference_contexts,reference_context_ids,reference\n"
+        'How long?,"[""A, b."", ""C|d""]","[""x"", ""y""]",Within 30 days.\n'
+    ),
+    "deepeval": (
+        "input,actual_output,expected_output,retrieval_context,context,name,comments,source_file,tools_called,"
+        "expected_tools,additional_metadata,custom_column_key_values\n"
+        'How long?,,Within 30 days.,,A b.|C d.,refund,,r.md,,,"{""topic"": ""money""}",\n'
+    ),
+    "csv": (
+        "id,query,relevant_docs,reference_answer,must_contain,match,expect_change,tags,labels,metadata\n"
+        'a,How long?,policy-4|policy-7,Within 30 days.,30|days,word,true,smoke,"{""lang"": ""en""}","{""n"": 1}"\n'
+        'b,Why?,"[""c"", {""id"": ""d"", ""grade"": 2}, {""doc"": ""r.md"", ""quote"": ""a|b""}]",'
+        '"[""Yes."", ""Yes, so.""]",,,,,,\nc,Salary?,[],,,,,,,\n'
+    ),
+}
+
 
 def through_golden(suite: ImportedSuite, folder: Path) -> GoldenSuite:
     path = folder / "made.golden.yaml"
@@ -89,19 +111,25 @@ def read_yaml(path: Path) -> Any:
     return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("fmt", "name", "data", "write", "read"),
-    [
-        ("ragas", "a.jsonl", RAGAS, write_lines, read_lines),
-        ("ragas", "a.json", RAGAS, write_json, read_json),
-        ("deepeval", "a.json", DEEPEVAL, write_json, read_json),
-        ("deepeval", "a.jsonl", DEEPEVAL, write_lines, read_lines),
-        ("promptfoo", "a.yaml", PROMPTFOO, write_yaml, read_yaml),
-        ("promptfoo", "a.json", PROMPTFOO, write_json, read_json),
-        ("pydantic-evals", "a.yaml", PYDANTIC, write_yaml, read_yaml),
-        ("pydantic-evals", "a.json", PYDANTIC, write_json, read_json),
-    ],
-)
+ROUND_TRIPS = [
+    ("ragas", "a.jsonl", RAGAS, write_lines, read_lines),
+    ("ragas", "a.json", RAGAS, write_json, read_json),
+    ("deepeval", "a.json", DEEPEVAL, write_json, read_json),
+    ("deepeval", "a.jsonl", DEEPEVAL, write_lines, read_lines),
+    ("promptfoo", "a.yaml", PROMPTFOO, write_yaml, read_yaml),
+    ("promptfoo", "a.json", PROMPTFOO, write_json, read_json),
+    ("pydantic-evals", "a.yaml", PYDANTIC, write_yaml, read_yaml),
+    ("pydantic-evals", "a.json", PYDANTIC, write_json, read_json),
+    ("openai", "a.jsonl", OPENAI, write_lines, read_lines),
+    ("openai", "a.json", OPENAI, write_json, read_json),
+]
+
+
+def test_every_format_comes_back_in_some_test() -> None:
+    assert {*CSV, *(fmt for fmt, *_ in ROUND_TRIPS), "trec", "beir", "parquet"} == FORMATS.keys()
+
+
+@pytest.mark.parametrize(("fmt", "name", "data", "write", "read"), ROUND_TRIPS)
 def test_same_data_comes_back(
     tmp_path: Path, fmt: str, name: str, data: Any, write: Callable[..., None], read: Callable[..., Any]
 ) -> None:
@@ -111,29 +139,7 @@ def test_same_data_comes_back(
     assert read(tmp_path / f"back-{name}") == data
 
 
-@pytest.mark.parametrize(
-    ("fmt", "text"),
-    [
-        (
-            "ragas",
-            "user_input,reference_contexts,reference_context_ids,reference\n"
-            'How long?,"[""A, b."", ""C|d""]","[""x"", ""y""]",Within 30 days.\n',
-        ),
-        (
-            "deepeval",
-            "input,actual_output,expected_output,retrieval_context,context,name,comments,source_file,tools_called,"
-            "expected_tools,additional_metadata,custom_column_key_values\n"
-            'How long?,,Within 30 days.,,A b.|C d.,refund,,r.md,,,"{""topic"": ""money""}",\n',
-        ),
-        (
-            "csv",
-            "id,query,relevant_docs,reference_answer,must_contain,match,expect_change,tags,labels,metadata\n"
-            'a,How long?,policy-4|policy-7,Within 30 days.,30|days,word,true,smoke,"{""lang"": ""en""}","{""n"": 1}"\n'
-            'b,Why?,"[""c"", {""id"": ""d"", ""grade"": 2}, {""doc"": ""r.md"", ""quote"": ""a|b""}]",'
-            '"[""Yes."", ""Yes, so.""]",,,,,,\nc,Salary?,[],,,,,,,\n',
-        ),
-    ],
-)
+@pytest.mark.parametrize(("fmt", "text"), CSV.items())
 def test_same_csv_comes_back(tmp_path: Path, fmt: str, text: str) -> None:
     path = tmp_path / "a.csv"
     path.write_text(text, encoding="utf-8")
