@@ -17,10 +17,9 @@ from ..io.golden.load import load_policy
 from ..regression.baseline_file import baseline_path, load_baseline
 from ..regression.policy import RegressionPolicy
 from ..reporting.formats import side_by_side_formats as formats
-from ..reporting.formats.comparison_report import comparison_json, render_report_md
+from ..reporting.formats.comparison_report import comparison_json, comparison_lines, render_report_md
 from ..reporting.formats.json_report import from_outside
 from ..reporting.side_by_side import side_by_side
-from ..reporting.terminal.comparison import comparison_lines
 from ..reporting.terminal.layout import Line, render
 from .arguments import add_shared
 from .common import (

@@ -17,9 +17,8 @@ from ..evaluation.case_flow import FinishedCase
 from ..regression.outcomes import GateOutcome, Note
 from ..reporting.terminal.failure import failure_headline, failure_text
 from ..reporting.terminal.layout import Line, printable_line
-from ..reporting.terminal.suite_failure import gate_line, suite_failure, unjudged
 from ..reporting.text import harmless, in_ascii, printable
-from ..reporting.wording.gates import gate_title
+from ..reporting.wording.gates import gate_line, gate_title, suite_failure, unjudged
 
 _HEADLINE = "auepora_headline"
 """Attribute of a failure: its first line, however long."""

@@ -63,11 +63,12 @@ def printable(text: str, *, keep_lines: bool = False) -> str:
     """
     if "##" in text:
         text = re.sub(_OLD_COMMAND, "#", text)
+    if text.isprintable():
+        return text if keep_lines else " ".join(text.split())
     if keep_lines:
         lines = text.replace("\r\n", "\n").expandtabs(4).split("\n")
         return "\n".join(re.sub(_UNSAFE, _escape, line) for line in lines)
-    text = " ".join(text.split())
-    return text if text.isprintable() else re.sub(_UNSAFE, _escape, text)
+    return re.sub(_UNSAFE, _escape, " ".join(text.split()))
 
 
 def one_line(text: str) -> str:

@@ -193,7 +193,7 @@ def _answers(library: Library, pair: Pair, case: CaseResult) -> list[dict[str, A
 
 def _answer_text(recording: Recording) -> str:
     text = recording.error if recording.outputs is None else recording.outputs.answer
-    return safe_text(text or "", keep_lines=True)
+    return safe_text(text or "")
 
 
 def _recorded_answers(library: Library, info: StoredRun | None, case_id: str) -> list[Recording]:

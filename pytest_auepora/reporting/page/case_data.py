@@ -32,9 +32,18 @@ _AROUND = 320  # characters of a long passage that are shown before and behind w
 _RATIONALE = ("rationale", "reason", "reasoning", "explanation")
 
 
-def safe_text(value: object, *, keep_lines: bool = False) -> str:
+def safe_text(value: object) -> str:
     """Return user text with control characters as visible escapes, as in every other report."""
-    return printable(str(value), keep_lines=keep_lines)
+    return printable(str(value), keep_lines=True)
+
+
+def safe_data(value: Any) -> Any:
+    """Return data for the page, with every text in them as `safe_text` has it."""
+    if isinstance(value, str):
+        return safe_text(value)
+    if isinstance(value, Mapping):
+        return {safe_data(key): safe_data(inner) for key, inner in value.items()}
+    return [safe_data(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def case_details(
@@ -48,33 +57,31 @@ def case_details(
     shown = as_shown(case)
     cuts = {k: n for n in case.scores if n in run.metrics and (k := cutoff(run.metrics[n])) is not None}
     details = {
-        "where": safe_text(case.where),
-        "owner": safe_text(run.owner),
-        "problems": [safe_text(line) for line in fault_lines(case, run.metrics)],
-        "evidence": [safe_text(line) for line in evidence_lines(case)],
-        "still": [safe_text(line) for line in still_failing_lines(case, run.metrics)],
-        "advice": [safe_text(line) for line in advisory_lines(case, run.metrics)],
+        "where": case.where,
+        "owner": run.owner,
+        "problems": fault_lines(case, run.metrics),
+        "evidence": evidence_lines(case),
+        "still": still_failing_lines(case, run.metrics),
+        "advice": advisory_lines(case, run.metrics),
         "cause": _cause(case, run, verdict),
-        "error": safe_text(case.error, keep_lines=True),
+        "error": case.error,
         "turns": [
-            [safe_text(turn.get("role", "")), safe_text(turn.get("content", ""), keep_lines=True)]
+            [str(turn.get("role", "")), str(turn.get("content", ""))]
             for turn in case.expected.get("chat_history") or ()
         ],
         "expected": _expected(shown),
-        "leaks": [safe_text(name) for name in shown.scores["no_leak"].details.get("leaked", ())]
-        if "no_leak" in shown.scores
-        else [],
-        "docs": [[safe_text(d.label), d.grade, d.rank, d.before, d.known] for d in relevant_docs(shown, compared)],
-        "cut": [max(cuts), safe_text(cuts[max(cuts)])] if cuts else [],  # the deepest
+        "leaks": [*map(str, shown.scores["no_leak"].details.get("leaked", ()))] if "no_leak" in shown.scores else [],
+        "docs": [[d.label, d.grade, d.rank, d.before, d.known] for d in relevant_docs(shown, compared)],
+        "cut": [max(cuts), cuts[max(cuts)]] if cuts else [],  # the deepest
         "scores": [_score(n, s, compared, run.metrics.get(n), case) for n, s in shown.scores.items()],
         "judged": list(_rationales(shown)),
         "facts": list(_facts(case, flaky_text(case.case_id, verdict))),
         "now": _side(shown, earlier),
         "then": _side(as_shown(earlier), shown) if earlier is not None else None,
-        "earlier": safe_text(earlier_name) if earlier is not None else "",
+        "earlier": earlier_name if earlier is not None else "",
         "repeats": _repeats(case, run.metrics, earlier),
     }
-    return without_empty(details)
+    return without_empty(safe_data(details))
 
 
 def _cause(case: CaseResult, run: Run, verdict: Verdict) -> list[str]:
@@ -82,8 +89,7 @@ def _cause(case: CaseResult, run: Run, verdict: Verdict) -> list[str]:
     found = verdict.cause.cases.get(case.case_id) if verdict.cause is not None else None
     if found is None:
         return []
-    answers = [] if found.answer is None else [safe_text(found.answer, keep_lines=True)]
-    return [safe_text(case_cause_text(found, run.metrics)), *answers]
+    return [case_cause_text(found, run.metrics), *([] if found.answer is None else [found.answer])]
 
 
 def _side(case: CaseResult, other: CaseResult | None) -> dict[str, Any]:
@@ -92,8 +98,7 @@ def _side(case: CaseResult, other: CaseResult | None) -> dict[str, Any]:
     elsewhere = {hit.get("id"): rank for rank, hit in reversed([*enumerate(other_hits, 1)])}
     hits = [
         {
-            "rank": rank, "id": safe_text(hit.get("id")), "score": score, "grade": grade,
-            "source": safe_text(source_text(hit)),
+            "rank": rank, "id": str(hit.get("id")), "score": score, "grade": grade, "source": source_text(hit),
             "text": list(_marked_text(hit, case.expected.get("relevant") or ())),
             "was": 0 if other is None else elsewhere.get(hit.get("id")),
         }
@@ -106,7 +111,7 @@ def _side(case: CaseResult, other: CaseResult | None) -> dict[str, Any]:
 def answer_text(case: CaseResult) -> str | None:
     """Return the answer that is shown of a case; None where there is none."""
     answer = as_shown(case).outputs.get("answer")
-    return None if answer is None else safe_text(answer, keep_lines=True)
+    return None if answer is None else str(answer)
 
 
 def without_empty(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,11 +124,11 @@ def _expected(case: CaseResult) -> dict[str, Any]:
     answer = str(case.outputs.get("answer") or "").casefold()
     out: dict[str, Any] = {}
     if expected.get("expect", "answer") != "answer":
-        out["expect"] = safe_text(expected["expect"])
+        out["expect"] = expected["expect"]
     if references := [r for r in expected.get("references") or () if r]:
-        out["references"] = [safe_text(r, keep_lines=True) for r in references]
+        out["references"] = references
     if names := expected.get(FORBIDDEN_DOCS):
-        out["forbidden_docs"] = [safe_text(name) for name in names]
+        out["forbidden_docs"] = [*map(str, names)]
     details = case.scores["assertion_pass"].details if "assertion_pass" in case.scores else {}
     for key, details_key in (("must_contain", "missing"), ("forbidden", "forbidden_present")):
         if key in expected:
@@ -131,7 +136,7 @@ def _expected(case: CaseResult) -> dict[str, Any]:
             broken = details.get(details_key)
             if broken is None:  # not measured
                 broken = [p for p in phrases if (str(p).casefold() in answer) == (key == "forbidden")]
-            out[key] = [[safe_text(p), p not in broken] for p in phrases]
+            out[key] = [[str(p), p not in broken] for p in phrases]
     return out
 
 
@@ -154,11 +159,11 @@ def _marked_text(hit: Mapping[str, Any], labels: Sequence[Mapping[str, Any]]) ->
     for first, last in places:
         if first >= position:
             gap = text[position:first]
-            yield safe_text(gap, keep_lines=True) if gap.strip() else " " * (first > position), False
-            yield safe_text(text[first:last], keep_lines=True), True
+            yield gap if gap.strip() else " " * (first > position), False
+            yield text[first:last], True
             position = last
     rest = text[position : position + 2 * _AROUND]
-    yield safe_text(rest, keep_lines=True) + (" …" if position + len(rest) < len(text) else ""), False
+    yield rest + (" …" if position + len(rest) < len(text) else ""), False
 
 
 def _find_label(text: str, hit: Mapping[str, Any], label: Mapping[str, Any]) -> tuple[int, int] | None:
@@ -185,7 +190,7 @@ def _score(
     before, gain, turn = "", "", 0
     if change is not None:
         before, gain, turn = metric_value(change.before, info), metric_gain(change.gain, info), sign(change.gain)
-    return [safe_text(name), value, before, gain, turn, ", ".join(map(str, bounds)), holds, safe_text(note)]
+    return [name, value, before, gain, turn, ", ".join(map(str, bounds)), holds, note]
 
 
 def _rationales(case: CaseResult) -> Iterator[list[str]]:
@@ -196,13 +201,13 @@ def _rationales(case: CaseResult) -> Iterator[list[str]]:
             parts = rationale.items() if isinstance(rationale, Mapping) else [("", rationale)]
             for part, text in parts:
                 if isinstance(text, str) and text:
-                    yield [safe_text(name), safe_text(part), safe_text(text, keep_lines=True)]
+                    yield [name, str(part), text]
 
 
 def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
     timings = case.outputs.get("timings") or {}
     if timings:
-        yield ["time", ", ".join(f"{safe_text(k).replace('_', ' ')} {seconds(v)}" for k, v in timings.items())]
+        yield ["time", ", ".join(f"{k.replace('_', ' ')} {seconds(v)}" for k, v in timings.items())]
     elif case.seconds:
         yield ["time", seconds(case.seconds)]
     if text := case_spending_text(case):
@@ -210,13 +215,13 @@ def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:
     if text := case_usage_text(case):
         yield ["judge", text]
     if flaky:
-        yield ["flaky", safe_text(flaky)]
+        yield ["flaky", flaky]
     if case.quarantine:
-        yield ["quarantined", f"until {safe_text(case.quarantine)}"]
+        yield ["quarantined", f"until {case.quarantine}"]
     if case.must_pass:
         yield ["must pass", "held to its baseline under every policy"]
     if case.xfail is not None:
-        yield ["expected to fail", safe_text(case.xfail)]
+        yield ["expected to fail", case.xfail]
     if text := repeat_text(case):
         yield ["repeats", text]
 
@@ -228,7 +233,7 @@ def _repeats(case: CaseResult, metrics: Mapping[str, MetricInfo], earlier: CaseR
     several = [n for n in names if max(len(now.get(n, ())), len(then.get(n, ()))) > 1]
     return [
         {
-            "metric": safe_text(name),
+            "metric": name,
             "now": _single_texts(now.get(name, ()), metrics[name]),
             "then": _single_texts(then.get(name, ()), metrics[name]),
         }

@@ -19,7 +19,7 @@ from ..wording.changes import changes_text
 from ..wording.checks import finding_line
 from ..wording.metric_rows import chosen_metrics
 from ..wording.verdict import lost_cases
-from .case_data import answer_text, safe_text, without_empty
+from .case_data import answer_text, safe_data, safe_text, without_empty
 
 MOST_COLUMNS = 5
 
@@ -93,8 +93,8 @@ class CaseRows:
         case, kind, pair = self.run.cases[case_id], self._kinds[case_id], self.verdict.case_comparisons.get(case_id)
         row = case_row(case, kind, self.run, pair, self.columns)
         row |= {"index": self._places[case_id], "is": self._marks.get(case_id, [])}
-        row["notComparable"] = safe_text(self._reasons.get(case_id, ""))
-        return without_empty(row)
+        row["notComparable"] = self._reasons.get(case_id, "")
+        return without_empty(safe_data(row))
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -135,17 +135,17 @@ def case_row(
         [finding_line(case.case_id, f) for f in case.with_status("varies", "suspect")] if kind not in FAILING else []
     )
     return {
-        "id": safe_text(case.case_id),
+        "id": case.case_id,
         "kind": kind,
-        "query": safe_text(case.query, keep_lines=True),
+        "query": case.query,
         "answer": answer_text(case),
         "worst": largest,
-        "change": [safe_text(names[0]), metric_gain(largest, run.metrics.get(names[0]))] if largest else [],
+        "change": [names[0], metric_gain(largest, run.metrics.get(names[0]))] if largest else [],
         "cells": [_cell(case.scores.get(n), compared, n, run.metrics[n]) for n in columns],
-        "tags": [safe_text(t) for t in case.labels.get("tags", ())],
-        "labels": {safe_text(k): safe_text(v) for k, v in case.labels.items() if k != "tags"},
-        "why": safe_text(diagnosis_text(diagnose(case, compared, run.metrics), case, run.metrics)),
-        "said": [safe_text(line) for line in dict.fromkeys(listed)],
+        "tags": [*map(str, case.labels.get("tags", ()))],
+        "labels": {label: str(value) for label, value in case.labels.items() if label != "tags"},
+        "why": diagnosis_text(diagnose(case, compared, run.metrics), case, run.metrics),
+        "said": [*dict.fromkeys(listed)],
     }
 
 

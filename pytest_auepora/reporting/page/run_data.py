@@ -25,7 +25,7 @@ from ..wording.metrics import latency_text, table_notes
 from ..wording.notes import baseline_text, run_notes
 from ..wording.steps import next_steps
 from ..wording.verdict import comparison_word, headline, warnings
-from .case_data import safe_text
+from .case_data import safe_data, safe_text
 from .case_rows import CaseRows
 
 MOST_WORST = 6
@@ -59,44 +59,41 @@ def run_data(
         *warnings(run, verdict),
         *run_notes(run, verdict),
     ]
-    return {
-        "title": safe_text(run.title),
-        "path": safe_text(run.path),
-        "owner": safe_text(run.owner),
+    data = {
+        "title": run.title,
+        "path": run.path,
+        "owner": run.owner,
         "outcome": verdict.outcome,
         "mark": state_symbol(verdict.outcome),
         "word": ", ".join(dict.fromkeys(filter(None, [verdict.outcome, comparison_word(verdict)]))).capitalize(),
-        "headline": safe_text(headline([verdict], [run])),
+        "headline": headline([verdict], [run]),
         "size": plural(len(run.cases), "case"),
         "compared": verdict.comparison is not None,
-        "baseline": safe_text(baseline_text(verdict.baseline_note)),
-        "changed": [safe_text(line) for line in lines],
+        "baseline": baseline_text(verdict.baseline_note),
+        "changed": lines,
         "cause": [_sentence(line) for line in cause_lines(verdict.cause, run, effects=False)],
         "effects": effects_in_words(verdict.cause, run),
         "steps": [_sentence(step) for step in next_steps(run, verdict, html="")] if steps else [],
-        "worst": rows.of(worst),
-        "worstDetails": details(worst),
         "metrics": [_metric_row(run, verdict, row) for row in table],
         "gates": [
             {"title": group.title, "state": group.state, "gates": [_gate(run, verdict, gate) for gate in group.gates]}
             for group in gate_groups(verdict)
         ],
         "notes": [_sentence(note) for note in notes if note],
-        "gone": {safe_text(old): safe_text(new or "") for old, new in vanished.items()},
+        "gone": {old: new or "" for old, new in vanished.items()},
         "columns": [_column(run, name) for name in rows.columns],
         "tags": [*rows.labels.get("tag", ())],
         "slices": {label: [*rows.labels[label]] for label in slice_labels(rows)},
         "counts": rows.counts,
         "order": ORDER,
         "total": len(rows),
-        "rows": rows.first,
     }
+    return {**safe_data(data), "worst": rows.of(worst), "worstDetails": details(worst), "rows": rows.first}
 
 
 def _sentence(text: str) -> list[str | list[str]]:
     """Return the parts of a sentence; each that is code is a list of it alone."""
-    shown = ((part, safe_text(part, keep_lines=True)) for part in parts_of(text) if part)
-    return [[said] if isinstance(part, Code) else said for part, said in shown]
+    return [[part] if isinstance(part, Code) else part for part in parts_of(text) if part]
 
 
 def _worst(rows: CaseRows) -> list[str]:
@@ -112,16 +109,16 @@ def _column(run: Run, name: str) -> dict[str, Any]:
     info = run.metrics[name]
     ends = [end if abs(end) < float("inf") else None for end in info.range]
     return {
-        "name": safe_text(name), "lower": info.direction == "lower", "range": ends, "time": info.target == "LATENCY",
+        "name": name, "lower": info.direction == "lower", "range": ends, "time": info.target == "LATENCY",
         "measured": any(name in case.scores and case.scores[name].value is not None for case in run.cases.values()),
     }  # fmt: skip
 
 
 def _metric_row(run: Run, verdict: Verdict, row: MetricRow) -> dict[str, Any]:
     return {
-        "name": safe_text(row.name), "lower": row.info is not None and row.info.direction == "lower",
+        "name": row.name, "lower": row.info is not None and row.info.direction == "lower",
         "value": row.value_text, "n": row.n_text, "baseline": row.baseline_text, "change": row.change_text,
-        "sign": row.sign, "gate": safe_text(row.bound_text), "state": row.gate_state, "mark": row.mark,
+        "sign": row.sign, "gate": row.bound_text, "state": row.gate_state, "mark": row.mark,
         "interval": change_interval(run, verdict, row.name) if row.name in run.metrics else None,
     }  # fmt: skip
 
@@ -129,9 +126,9 @@ def _metric_row(run: Run, verdict: Verdict, row: MetricRow) -> dict[str, Any]:
 def _gate(run: Run, verdict: Verdict, gate: GateOutcome) -> dict[str, Any]:
     brief, reason = brief_text(gate, run, verdict.notes), reason_text(gate, run, verdict.notes)
     return {
-        "title": safe_text(gate_title(gate)), "brief": _sentence(brief),
+        "title": gate_title(gate), "brief": _sentence(brief),
         "reason": [] if reason == brief else _sentence(reason),
-        "extras": [safe_text(text) for text in owner_and_cost([gate], run)], "part": safe_text(part_text(gate)),
+        "extras": owner_and_cost([gate], run), "part": part_text(gate),
     }  # fmt: skip
 
 
@@ -178,7 +175,7 @@ def history_data(run: Run, verdict: Verdict, trend: Trend) -> dict[str, Any]:
     if not trend.runs or not run.is_full:
         return {"metrics": [], "runs": []}
     figures = dict(_figures(run, verdict, trend.runs))
-    runs = [{"started": record.started, "id": safe_text(record.run_id)} for record in trend.runs]
+    runs = [{"started": record.started, "id": record.run_id} for record in trend.runs]
     metrics = [
         {"name": safe_text(name), "values": values, "text": score(values[-1])} for name, values in figures.items()
     ]
@@ -209,27 +206,25 @@ def side_by_side_view(compared: SideBySide, titles: Sequence[str]) -> dict[str, 
     key, rows = key_metric(compared), [row for row in compared.rows if not row.is_idle]
     places = {title: titles.index(title) for title in titles if titles.count(title) == 1}
     differing = [case for case in compared.cases if case.differs]
-    return {
-        "suite": safe_text(compared.suite),
+    return dict(safe_data({
+        "suite": compared.suite,
         "shared": plural(compared.shared, "case"),
-        "names": [safe_text(column.name) for column in compared.columns],
+        "names": [column.name for column in compared.columns],
         "runs": [places.get(column.title) for column in compared.columns],
         "rows": [
             {
-                "name": safe_text(row.metric), "n": row.n,
+                "name": row.metric, "n": row.n,
                 "values": [[value_text(row, f), f.mark == "best" and not row.is_tied] for f in row.figures],
-                "differences": [
-                    [safe_text(difference_text(row, f)), f.standing or ""] for f in row.figures[1:]
-                ],
+                "differences": [[difference_text(row, f), f.standing or ""] for f in row.figures[1:]],
             }
             for row in rows
         ],
-        "notes": [safe_text(note) for note in (*legend(compared), *compared.notes)],
-        "key": safe_text(key.metric) if key is not None else "",
+        "notes": [*legend(compared), *compared.notes],
+        "key": key.metric if key is not None else "",
         "differing": len(differing),
         "cases": [
             {
-                "id": safe_text(case.case_id),
+                "id": case.case_id,
                 "cells": [
                     [system.state if system is not None else "", case_cell(case, i, key)]
                     for i, system in enumerate(case.systems)
@@ -237,4 +232,4 @@ def side_by_side_view(compared: SideBySide, titles: Sequence[str]) -> dict[str, 
             }
             for case in differing[:MOST_DIFFERING]
         ],
-    }  # fmt: skip
+    }))  # fmt: skip

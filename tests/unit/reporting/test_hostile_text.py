@@ -74,8 +74,8 @@ OWN_TAGS = {
 }  # fmt: skip
 
 
-OWN_COMMANDS = {f"pytest --auepora-{said}" for said in ("update", "resume", "report html:report.html")}
-OWN_COMMANDS.add("auepora help non-deterministic")
+OWN_COMMANDS = {f"pytest --auepora-{said}" for said in ("update", "update=prune", "resume", "report html:report.html")}
+OWN_COMMANDS |= {f"auepora help {topic}" for topic in ("non-deterministic", "recall-is-zero")}
 
 
 def hostile(evil: str, variant: str = "") -> tuple[Run, Verdict]:

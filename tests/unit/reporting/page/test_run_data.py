@@ -140,7 +140,7 @@ def test_the_cause_is_told_of_the_run_and_of_its_cases() -> None:
     metric = MetricCause(3, effect, part, none)
     verdict.cause = Cause("generator", "token_f1", {"wrong-answer": found}, {"token_f1": metric}, calls=1)
     assert told(run, verdict)["effects"] == [
-        ("token_f1", "-1.000", [("generator", "-1.000", "[-1.000, -0.500]"), ("retrieval", "0.000", "")])
+        ["token_f1", "-1.000", [["generator", "-1.000", "[-1.000, -0.500]"], ["retrieval", "0.000", ""]]]
     ]
     assert told(run, verdict)["cause"] == [["why: the generator (1 case, 1 call with the accepted documents)"]]
     said, answer = case_details(run.cases["wrong-answer"], run, verdict)["cause"]
