@@ -29,7 +29,7 @@ BLOCK_BYTES = 262_144
 """How much of a file is read at a time, besides the rest of the last line."""
 
 _MAX_REPORTED = 200
-"""How many problems are reported with their places; the thousandth is rarely of another kind than the first."""
+"""After how many problems reading stops; the thousandth is rarely of another kind than the first."""
 
 _MAX_SUGGESTIONS = 50
 """After how many problems no case is suggested any more: the search goes through the ids of all."""
@@ -89,33 +89,34 @@ class Source:
         offset = self.find(path, on_key)
         return self.line_and_column(offset) if offset is not None else (0, 0)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether further problems are only counted: finding a place may take as long as reading all."""
-        return len(self.problems) >= _MAX_REPORTED
-
     def suggest_case(self, case_id: str, cases: Iterable[str]) -> str:
         """Return a hint on which of *cases* was probably meant, or an empty string."""
         return did_you_mean(case_id, cases) if len(self.problems) < _MAX_SUGGESTIONS else ""
 
     def report(self, path: KeyPath, message: str, *, unknown: Literal["", "metric"] = "") -> None:
         """Report the value at *path*."""
-        self.report_at(*((0, 0) if self.is_full else self.position(path)), message, unknown=unknown)
+        self.report_at(*self.position(path), message, unknown=unknown)
 
     def report_key(self, path: KeyPath, message: str) -> None:
         """Report the key at *path* itself."""
-        self.report_at(*((0, 0) if self.is_full else self.position(path, on_key=True)), message)
+        self.report_at(*self.position(path, on_key=True), message)
 
     def report_at(self, line: int, col: int, message: str, *, unknown: Literal["", "metric"] = "") -> None:
-        """Add one problem at a place; line 0 means the whole file.  Very long words are shortened."""
+        """Add one problem at a place; line 0 means the whole file.  Very long words are shortened.
+
+        Raises:
+            GoldenFileError: there are so many that the rest of the file is not read.
+        """
         message = re.sub(r"(\S{100})\S{100,}", r"\1…", cut_lines(message))
-        self.problems.append(self.problems[-1] if self.is_full else Problem(self.path, line, col, message, unknown))
+        self.problems.append(Problem(self.path, line, col, message, unknown))
+        if len(self.problems) >= _MAX_REPORTED:
+            raise self.error()
 
     def error(self) -> GoldenFileError:
-        """Return the problems as one error, in file order; repeats of a message and very many problems are counted."""
-        reported = sorted(self.problems[:_MAX_REPORTED], key=lambda p: (p.line, p.col))
-        if more := len(self.problems) - len(reported):
-            reported.append(Problem(self.path, 0, 0, f"{more:,} more complaint{'s' if more > 1 else ''}"))
+        """Return the problems as one error, in file order; repeats of a message are counted."""
+        reported = sorted(self.problems, key=lambda p: (p.line, p.col))
+        if len(reported) >= _MAX_REPORTED:
+            reported.append(Problem(self.path, 0, 0, f"the rest is not read after {_MAX_REPORTED} complaints"))
         return GoldenFileError(list(_shorten_repeats(reported)))
 
     def written(self, path: KeyPath) -> str:

@@ -33,8 +33,6 @@ class ThresholdReader:
     def load_metrics(self, names: Sequence[str]) -> tuple[str, ...]:
         """Look up the metrics that the file lists; report those that do not exist."""
         for i, name in enumerate(names):
-            if self.source.is_full:
-                break
             try:
                 self.metrics[name] = self.registry.get(name)
             except (UnknownNameError, MetricError) as exc:
@@ -64,8 +62,6 @@ class ThresholdReader:
         """Read the thresholds of the file; a gate without an owner has that of its metric, else that of the file."""
         result = []
         for key, part in raw.items():
-            if self.source.is_full:
-                break
             path = (*self.top, "thresholds", key)
             line, col = self.source.position(path, on_key=True)
             for gate in self._read_gates(part, path):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -232,17 +233,18 @@ class ListOf(FieldType):
         items = [read_item(part, (*path, i), source) for i, part in enumerate(value)]
         if len(source.problems) > problem_count and any(part is BAD for part in items):
             return BAD
-        if self.unique and len(items) > 1 and self._report_repeats(items, value, path, source):
-            return BAD
+        if self.unique and len(items) > 1:
+            first: dict[tuple[Any, ...], int] = {}
+            keys = list(map(self.key_of, items))
+            repeats = [i for i, key in enumerate(keys) if first.setdefault(key, i) != i]
+            for i in repeats:
+                source.report((*path, i), f"{describe(keys[i][0])} is listed twice")
+            return BAD if repeats else items
         return items
 
-    def _report_repeats(self, items: list[Any], value: Any, path: KeyPath, source: Source) -> bool:
-        if all(type(part) is str for part in items) and len(set(items)) == len(items):
-            return False
-        repeats = [len(items) - 1] if source.is_full else [i for i, part in enumerate(items) if part in items[:i]]
-        for i in repeats:
-            source.report((*path, i), f"{describe(value[i])} is listed twice")
-        return bool(repeats)
+    def key_of(self, item: Any) -> tuple[Any, ...]:
+        """Return what makes *item* another than those beside it, its name first."""
+        return (item if isinstance(item, str) else json.dumps(item, sort_keys=True, ensure_ascii=False),)
 
     def schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": "array", "items": self.item_type.schema()}
@@ -335,9 +337,6 @@ class Record(FieldType):
 
     def _report_unknown_key(self, path: KeyPath, source: Source) -> str:
         """Report an unknown key, and return the hint on what was probably meant."""
-        if source.is_full:
-            source.report(path, "")
-            return ""
         name = path[-1]
         hint = self.hints.get(name, "") if isinstance(name, str) else ""
         hint = hint or did_you_mean(str(name), self.fields)

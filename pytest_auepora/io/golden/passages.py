@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.document_forms import document_of
 from ...core.types import Document
-from ..source import KeyPath, Source, describe
+from ..source import KeyPath, Source
 from .kinds import BAD, Field, FieldType, Free, ListOf, Record, Text, Whole, misnomers
 
 _ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
@@ -91,22 +91,18 @@ class Documents(ListOf):
     """A list of documents, each given once; read as `Document` objects."""
 
     def __init__(self, *, relevant: bool) -> None:
-        super().__init__(_DocumentType(_RELEVANT if relevant else _CANDIDATE))
+        super().__init__(_DocumentType(_RELEVANT if relevant else _CANDIDATE), unique=True)
         self.expected = "a list of documents" + (" ([] if the system should refuse)" if relevant else "")
 
-    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
-        documents = super().read(value, path, source)
-        if documents is BAD or len(documents) < 2:
-            return documents
-        first: dict[Any, int] = {}
-        keys = (_document_key(doc) if doc.metadata else doc.doc_id for doc in documents)
-        repeats = [i for i, document_key in enumerate(keys) if first.setdefault(document_key, i) != i]
-        for i in repeats:
-            source.report((*path, i), f"{describe(documents[i].doc_id)} is listed twice")
-        return BAD if repeats else documents
-
-    def schema(self) -> dict[str, Any]:
-        return {**super().schema(), "uniqueItems": True}
+    def key_of(self, item: Document) -> tuple[Any, ...]:
+        metadata = item.metadata
+        match metadata.get("match"):
+            case None:
+                return (item.doc_id,)
+            case "quote":
+                return item.doc_id, item.text
+            case kind:
+                return item.doc_id, kind, metadata.get("start"), metadata.get("end")
 
 
 class ForbiddenDocuments(ListOf):
@@ -124,14 +120,3 @@ class _FormType(_DocumentType):
 
     def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         return value if type(value) is str and value.strip() else super().read(value, path, source)
-
-
-def _document_key(doc: Document) -> Any:
-    """Return what identifies a document or passage: two of the same key are repeats."""
-    match doc.metadata.get("match"):
-        case None:
-            return doc.doc_id
-        case "quote":
-            return doc.doc_id, doc.text
-        case kind:
-            return doc.doc_id, kind, doc.metadata.get("start"), doc.metadata.get("end")

@@ -47,7 +47,7 @@ def load_yaml(source: Source, *, core_schema: bool = False) -> Any:
     Raises:
         GoldenFileError: no YAML, more than one document, nested too deep, tags beyond plain data.
     """
-    reader = (_CoreSchemaReader if core_schema else _Reader)()
+    reader = (_CoreSchemaReader if core_schema else _Reader)(source)
     try:
         root = _compose(source.text)
         value = None if root is None else reader.value(root, 1)
@@ -55,10 +55,6 @@ def load_yaml(source: Source, *, core_schema: bool = False) -> Any:
         report_error(exc, source)
         raise source.error() from None
     source.find = partial(reader.find, root)
-    for key, node, first in reader.repeated_keys:
-        line, _ = source.line_and_column(first.start_mark.index)
-        place = (0, 0) if source.is_full else source.line_and_column(node.start_mark.index)
-        source.report_at(*place, f"{key!r} is given twice, first on line {line}")
     return value
 
 
@@ -87,13 +83,12 @@ def _composer(parser: type) -> Any:
 class _Reader:
     """Makes values of nodes."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: Source) -> None:
+        self.source = source
         self.resolved: dict[str, Any] = {}
         self.containers: dict[yaml.Node, Any] = {}
         """The values of lists and mappings: those of aliases are one object."""
         self.aliased = 0
-        self.repeated_keys: list[tuple[Any, yaml.Node, yaml.Node]] = []
-        """Keys that a mapping has already, with the nodes of the repetition and of the first."""
         self._sizes: dict[yaml.Node, int] = {}
 
     def value(self, node: yaml.Node, depth: int) -> Any:
@@ -137,7 +132,9 @@ class _Reader:
                 merged += self.mappings_to_merge(value_node, depth + 1)
             elif key in mapping:
                 first = next(other for other, _ in node.value if self.key(other) == key)
-                self.repeated_keys.append((key, key_node, first))
+                line, _ = self.source.line_and_column(first.start_mark.index)
+                place = self.source.line_and_column(key_node.start_mark.index)
+                self.source.report_at(*place, f"{key!r} is given twice, first on line {line}")
             else:
                 mapping[key] = self.value(value_node, depth + 1)
         if not merged:

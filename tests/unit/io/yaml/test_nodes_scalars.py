@@ -8,6 +8,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from pytest_auepora.io.source import Source
 from pytest_auepora.io.yaml import nodes
 from pytest_auepora.io.yaml.problems import YamlProblem
 
@@ -28,7 +29,7 @@ def by_pyyaml(text: str) -> Any:
 
 def ours(text: str) -> Any:
     try:
-        return nodes._Reader().resolve_scalar(text, None)
+        return nodes._Reader(Source("x.yaml", "")).resolve_scalar(text, None)
     except YamlProblem:
         return REFUSED
 
