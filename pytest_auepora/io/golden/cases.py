@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...core.document_forms import FORBIDDEN_DOCS, document_of
 from ...core.types import Document, EvaluationSample, Response
@@ -53,7 +53,7 @@ def _as_written(doc: Document) -> Any:
 
 @dataclass(eq=False)
 class CaseReader:
-    """Reads the cases of one file in order; `finish` resolves variants and clusters."""
+    """Reads the cases of one file."""
 
     source: Source
     threshold_reader: ThresholdReader
@@ -61,19 +61,20 @@ class CaseReader:
     thresholds: Mapping[str, tuple[Bound, ...]]
     top_k: int
     cases: dict[str, GoldenCase] = field(default_factory=dict, init=False)
-    _bases: dict[str, _Base] = field(default_factory=dict, init=False)
+    _bases: dict[str, tuple[str, KeyPath]] = field(default_factory=dict, init=False)
+    """The ``variant_of`` of cases, and where it stands."""
 
-    def __post_init__(self) -> None:
-        """Check the defaults, which hold for every case."""
+    def read(self, cases: Mapping[KeyPath, Any]) -> Sequence[GoldenCase]:
+        """Return the *cases*, given by their paths, with ``variant_of`` the root of each family, and their clusters."""
         self._check_labels(self.defaults, (*self.threshold_reader.top, "defaults"))
-
-    def read_part(self, part: Source, cases: Mapping[KeyPath, Any]) -> None:
-        """Read the cases of *part* of the file, by their paths."""
-        file_source = self.source
-        self.source = self.threshold_reader.source = part
-        for path, case in cases.items():
-            self._read_case(case, path)
-        self.source = self.threshold_reader.source = file_source
+        for path, raw in cases.items():
+            self._read_case(raw, path)
+        for case_id, case in self.cases.items():
+            root = self._root(case_id)
+            if root != case_id:
+                case.sample.labels["variant_of"] = root
+            case.cluster = case.cluster or self.cases[root].cluster or root
+        return tuple(self.cases.values())
 
     def _read_case(self, raw: Any, path: KeyPath) -> None:
         values = CASE.read(raw, path, self.source)
@@ -93,7 +94,7 @@ class CaseReader:
         self._check_values(values, raw, path)
         case = self._build_case(case_id, values, raw, path)
         if "variant_of" in values:
-            self._bases[case_id] = _Base(values["variant_of"], (*path, "variant_of"), self.source)
+            self._bases[case_id] = values["variant_of"], (*path, "variant_of")
         self.cases[case_id] = case
 
     def _read_expected(self, values: dict[str, Any], raw: dict[str, Any], path: KeyPath) -> None:
@@ -170,28 +171,19 @@ class CaseReader:
                 except (regex.error, ValueError, OverflowError, RecursionError) as exc:
                     self.source.report(_own(raw, path, name), f"{name}: {pattern!r} is not a regular expression: {exc}")
 
-    def finish(self) -> Sequence[GoldenCase]:
-        """Resolve ``variant_of`` to the root of each family, set the clusters, and return all cases."""
-        for case_id, case in self.cases.items():
-            root = self._root(case_id)
-            if root != case_id:
-                case.sample.labels["variant_of"] = root
-            case.cluster = case.cluster or self.cases[root].cluster or root
-        return tuple(self.cases.values())
-
     def _root(self, case_id: str) -> str:
         """Return the case at the end of the chain of variants; *case_id* itself where that is reported to be wrong."""
         chain = [case_id]
         while chain[-1] in self._bases:
-            base = self._bases[chain[-1]].name
-            _, path, source = self._bases[case_id]
+            base, _ = self._bases[chain[-1]]
+            _, path = self._bases[case_id]
             if base not in self.cases:
                 if len(chain) == 1:
-                    hint = source.suggest_case(base, self.cases)
-                    source.report(path, f"variant_of: there is no case {base!r}{hint}")
+                    hint = self.source.suggest_case(base, self.cases)
+                    self.source.report(path, f"variant_of: there is no case {base!r}{hint}")
                 return case_id
             if base in chain:
-                source.report(path, f"variant_of goes round in a circle: {' → '.join([*chain, base])}")
+                self.source.report(path, f"variant_of goes round in a circle: {' → '.join([*chain, base])}")
                 return case_id
             chain.append(base)
         return chain[-1]
@@ -200,11 +192,3 @@ class CaseReader:
 def _own(raw: Mapping[str, Any], path: KeyPath, key: str) -> KeyPath:
     """Return the path of a value of the case at *path*; the case's own where the value is inherited."""
     return (*path, key) if key in raw else path
-
-
-class _Base(NamedTuple):
-    """The ``variant_of`` of a case, where it stands, and the source it was read from."""
-
-    name: str
-    path: KeyPath
-    source: Source

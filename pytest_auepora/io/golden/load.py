@@ -7,8 +7,7 @@ is one case.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from itertools import chain
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from ...metrics.catalogue import SAMPLED
 from ...metrics.registry import Registry
 from ...regression.policy import ALL, AnchorPolicy, RegressionPolicy
 from ..json_lines import is_jsonl, load_lines
-from ..source import MAX_BYTES, KeyPath, Source, describe, line_blocks
+from ..source import MAX_BYTES, KeyPath, Source, describe
 from .cases import CaseReader
 from .fields import HEADER, MAX_TOP_K, SUITE
 from .gates import ThresholdReader
@@ -51,33 +50,27 @@ def load_policy(path: str | Path) -> RegressionPolicy:
     """
     path = Path(path)
     if is_jsonl(path):
-        lines = _first_block(path, line_blocks(path, MAX_BYTES)).lines
-        first = next((i for i, line in enumerate(lines) if line.strip()), 0)
-        source = Source(str(path), "\n".join(lines[: first + 1]))
-        line, root = next(iter(load_lines(source).items()), (0, None))
+        source = Source.load(path)
+        top, root = next((((line,), raw) for line, raw in load_lines(source).items()), ((), None))
     else:
         from ..yaml.nodes import load_yaml
 
         source = Source.load(path)
-        line, root = None, load_yaml(source)
+        top, root = (), load_yaml(source)
     raw = {key: root[key] for key in ("regression", "assertions") if key in root} if isinstance(root, dict) else {}
-    values = HEADER.read_mapping(raw, () if line is None else (line,), source)
+    values = HEADER.read_mapping(raw, top, source)
     if source.problems:
         raise source.error()
     return _regression_policy(values)
 
 
-Parts = Iterable[tuple[Source, Mapping[KeyPath, Any]]]
-"""The cases of a file as written, by their paths, part by part, each with its source."""
-
-
 class ReadFile(NamedTuple):
-    """The source of a file, the values of its top or of its first line, at *top*, and the cases."""
+    """The source of a file, the values of its top or of its first line, at *top*, and the cases by their paths."""
 
     source: Source
     top: KeyPath
     values: dict[str, Any]
-    parts: Parts
+    cases: Mapping[KeyPath, Any]
 
 
 def _read_yaml(path: Path, max_bytes: int) -> ReadFile:
@@ -93,35 +86,22 @@ def _read_yaml(path: Path, max_bytes: int) -> ReadFile:
         source.report_at(1, 1, f"expected a mapping with cases, got {describe(root)}{hint}")
         raise source.error()
     values = SUITE.read_mapping(root, (), source)
-    cases = {("cases", i): case for i, case in enumerate(values.get("cases", []))}
-    return ReadFile(source, (), values, [(source, cases)])
+    return ReadFile(source, (), values, {("cases", i): case for i, case in enumerate(values.get("cases", []))})
 
 
 def _read_jsonl(path: Path, max_bytes: int) -> ReadFile:
     """Read JSON Lines; the first line is the header if it has neither ``id`` nor ``query``."""
-    blocks = line_blocks(path, max_bytes, "have it scored by `auepora score`, or give load_golden a higher max_bytes")
-    source = _first_block(path, blocks)
+    instead = "have it scored by `auepora score`, or give load_golden a higher max_bytes"
+    source = Source.load(path, max_bytes, instead)
     lines = load_lines(source)
     first, raw = next(iter(lines.items()), (0, {}))
     if headed := bool(raw) and not {"id", "query"} & raw.keys():
         del lines[first]
     values = HEADER.read_mapping(raw if headed else {}, (first,), source)
-    return ReadFile(source, (first,), values, _case_parts(source, lines, blocks, headed=headed))
-
-
-def _first_block(path: Path, blocks: Iterable[Source]) -> Source:
-    """Return the first block that is not blank."""
-    return next((block for block in blocks if not block.text.isspace()), Source(str(path), ""))
-
-
-def _case_parts(source: Source, lines: Mapping[int, Any], blocks: Iterable[Source], *, headed: bool) -> Parts:
-    has_cases = False
-    for block, cases in chain([(source, lines)], ((block, load_lines(block)) for block in blocks)):
-        yield block, {(line,): case for line, case in cases.items()}
-        has_cases = has_cases or bool(cases)
-    if not has_cases and not source.problems:
+    if not lines and not source.problems:
         message = "there are no cases; a golden file without any would pass whatever happens" if headed else "is empty"
         source.report_at(0, 0, message)
+    return ReadFile(source, (first,), values, {(line,): case for line, case in lines.items()})
 
 
 DEFAULT_METRICS = (
@@ -131,7 +111,7 @@ DEFAULT_METRICS = (
 
 
 def _build_suite(path: Path, registry: Registry, file: ReadFile) -> GoldenSuite:
-    source, top, values, parts = file
+    source, top, values, raw_cases = file
     threshold_reader = ThresholdReader(source, registry, top)
     metrics = threshold_reader.load_metrics(values.get("metrics", DEFAULT_METRICS))
     owner = values.get("owner", "")
@@ -139,10 +119,7 @@ def _build_suite(path: Path, registry: Registry, file: ReadFile) -> GoldenSuite:
     defaults = values.get("defaults", {})
     case_bounds = threshold_reader.case_bounds(values.get("case_thresholds", {}), (*top, "case_thresholds"))
     case_bounds |= threshold_reader.case_bounds(defaults.get("thresholds", {}), (*top, "defaults", "thresholds"))
-    reader = CaseReader(source, threshold_reader, defaults, case_bounds, top_k)
-    for source_part, part_cases in parts:
-        reader.read_part(source_part, part_cases)
-    cases = reader.finish()
+    cases = CaseReader(source, threshold_reader, defaults, case_bounds, top_k).read(raw_cases)
     if any(name.startswith(SAMPLED) for name in metrics):
         for case in cases:
             case.resources = True
