@@ -7,6 +7,7 @@ from __future__ import annotations
 import codecs
 import copy
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -164,8 +165,6 @@ Slot = tuple[str, int]
 """A case id, and the index of a label in its ``relevant_docs``."""
 
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)+")
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
-_FLOW = frozenset(",[]{}")
 
 
 class LabelFile:
@@ -244,11 +243,12 @@ class LabelFile:
         return start, end
 
     def _scalar_text(self, old: str, new: str) -> str:
-        is_safe = not _UNSAFE.search(new)
-        if old[:1] == "'" and is_safe:
-            return "'" + new.replace("'", "''") + "'"
-        is_quoted = self._is_jsonl or old[:1] == '"'
-        return new if not is_quoted and is_safe and _is_plain(new) else json.dumps(new, ensure_ascii=not is_safe)
+        """Return *new* in the quotes of *old*, or in those that it needs."""
+        if self._is_jsonl:
+            return json.dumps(new, ensure_ascii=False)
+        quotes = old[:1] if old[:1] in "'\"" else None
+        flow = yaml.safe_dump([new], default_flow_style=True, default_style=quotes, allow_unicode=True, width=math.inf)
+        return flow.strip()[1:-1]  # in brackets: what is plain there is plain everywhere
 
     def _check_text(self, text: str, new_ids: Mapping[Slot, str]) -> None:
         """Check that the new text has the value of the old one but for these ids."""
@@ -263,13 +263,3 @@ class LabelFile:
 
     def _refusal(self, place: tuple[int, int], message: str) -> GoldenFileError:
         return GoldenFileError([Problem(self.source.path, *place, message)])
-
-
-def _is_plain(text: str) -> bool:
-    """Whether *text* is read as itself without quotes, in a flow sequence too."""
-    if _FLOW & set(text) or text != text.strip():
-        return False
-    try:
-        return bool(yaml.safe_load(f"[{text}]") == [text] and yaml.safe_load(f"a: {text}") == {"a": text})
-    except yaml.YAMLError:
-        return False

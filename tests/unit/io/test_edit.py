@@ -41,8 +41,8 @@ def test_labels_are_exchanged_in_place_and_keep_quotes(tmp_path: Path) -> None:
     file = LabelFile(golden(tmp_path, GOLDEN))
     new = {("a", 0): "new, 1", ("a", 1): "it's#9", ("a", 2): "tab", ("a", 3): "new-4", ("b", 0): "123"}
     wanted = (
-        GOLDEN.replace("[old-1,", '["new, 1",').replace("'it''s#2'", "'it''s#9'").replace('"old\\t3"', '"tab"')
-        .replace("id: old-4", "id: new-4").replace("- old-1 ", '- "123" ')
+        GOLDEN.replace("[old-1,", "['new, 1',").replace("'it''s#2'", "'it''s#9'").replace('"old\\t3"', '"tab"')
+        .replace("id: old-4", "id: new-4").replace("- old-1 ", "- '123' ")
     )  # fmt: skip
     assert file.with_new_ids(new) == wanted.encode()
     assert file.places()["a", 3] == (6, 54)
