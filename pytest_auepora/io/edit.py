@@ -7,7 +7,6 @@ from __future__ import annotations
 import codecs
 import copy
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -31,7 +30,7 @@ from .golden.model import GoldenSuite
 from .importers.golden import case_text
 from .json_lines import is_jsonl, load_lines
 from .source import KeyPath, Source
-from .yaml.nodes import Parser, load_yaml
+from .yaml.nodes import Parser, flow_text, load_yaml
 
 _OWN_KEYS = frozenset(
     {"id", "query", "variant_of", "scenario", "thresholds", "must_pass", "quarantine", "benchmark", "xfail"}
@@ -246,9 +245,7 @@ class LabelFile:
         """Return *new* in the quotes of *old*, or in those that it needs."""
         if self._is_jsonl:
             return json.dumps(new, ensure_ascii=False)
-        quotes = old[:1] if old[:1] in "'\"" else None
-        flow = yaml.safe_dump([new], default_flow_style=True, default_style=quotes, allow_unicode=True, width=math.inf)
-        return flow.strip()[1:-1]  # in brackets: what is plain there is plain everywhere
+        return flow_text(new, old[:1] if old[:1] in "'\"" else None)
 
     def _check_text(self, text: str, new_ids: Mapping[Slot, str]) -> None:
         """Check that the new text has the value of the old one but for these ids."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,9 @@ from ..errors import GoldenFileError
 from ..regression.thresholds import Gate, read_gates
 from .json_lines import is_jsonl
 from .source import KeyPath
-from .yaml.nodes import Parser
+from .yaml.nodes import Parser, flow_text
 
 Node = Any  # of PyYAML: a scalar, a sequence or a mapping
-_PLAIN = re.compile(r"[A-Za-z_][\w@.]*")
 _BOM = "\ufeff"
 
 
@@ -114,7 +112,7 @@ def _edit_text(text: str, root: Node, changes: Mapping[KeyPath, Any]) -> str:
                 new_keys = new_keys.setdefault(step, {})
             new_keys[remaining[-1]] = value
         else:
-            edits.append((node.start_mark.index, node.end_mark.index, _flow(value)))
+            edits.append((node.start_mark.index, node.end_mark.index, flow_text(value)))
     edits += [_insertion(text, node, new_keys, top=node is root) for node, new_keys in missing.values()]
     for start, end, replacement in sorted(edits, reverse=True):
         text = text[:start] + replacement + text[end:]
@@ -134,7 +132,7 @@ def _insertion(text: str, node: Node, new_keys: Mapping[str, Any], *, top: bool)
         raise ValueError("no mapping")
     if node.flow_style:
         offset = node.end_mark.index - 1
-        return offset, offset, (", " if node.value else "") + _flow(new_keys)[1:-1]
+        return offset, offset, (", " if node.value else "") + flow_text(new_keys)[1:-1]
     pairs = node.value
     names = [key.value for key, _ in pairs]
     index = names.index("cases") if top and "cases" in names else len(pairs)
@@ -143,9 +141,9 @@ def _insertion(text: str, node: Node, new_keys: Mapping[str, Any], *, top: bool)
     lines: list[str] = []
     for key, value in new_keys.items():
         if top and isinstance(value, Mapping):
-            lines += [f"{_flow(key)}:", *(f"  {_flow(name)}: {_flow(item)}" for name, item in value.items())]
+            lines += [f"{flow_text(key)}:", *(f"  {flow_text(name)}: {flow_text(item)}" for name, item in value.items())]
         else:
-            lines.append(f"{_flow(key)}: {_flow(value)}")
+            lines.append(f"{flow_text(key)}: {flow_text(value)}")
     block = "".join(f"{indent}{line}{line_end}" for line in lines)
     if not index:
         offset = pairs[0][0].start_mark.index
@@ -160,11 +158,3 @@ def _insertion(text: str, node: Node, new_keys: Mapping[str, Any], *, top: bool)
             return len(text), len(text), line_end + block
         offset = newline + 1
     return offset, offset, block
-
-
-def _flow(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_flow(key)}: {_flow(item)}' for key, item in value.items())}}}"
-    if isinstance(value, str):
-        return value if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
-    return f"{value:.12g}"

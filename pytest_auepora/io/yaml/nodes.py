@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, partial
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 
 import yaml
@@ -272,6 +272,13 @@ def _refused_tag(tag: str, mark: Any) -> YamlProblem:
     """Return the problem of a tag that is not allowed."""
     written = tag.replace("tag:yaml.org,2002:", "!!")
     return YamlProblem(f"the tag {written} is refused: golden files hold plain data", mark)
+
+
+def flow_text(value: Any, quotes: str | None = None) -> str:
+    """Return *value* on one line, its texts in *quotes* or in those that they need, in flow style and in block style."""
+    texts: dict[str, Any] = {"default_style": quotes, "allow_unicode": True, "width": inf}
+    written: str = yaml.safe_dump([value], default_flow_style=True, sort_keys=False, **texts)
+    return written.strip()[1:-1]  # in brackets: what is plain there is plain everywhere
 
 
 def check_integer(value: Any) -> Any:

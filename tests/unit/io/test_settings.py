@@ -25,7 +25,7 @@ def merged(text: str, *gates: Gate, name: str = "x.golden.yaml", **keys: str) ->
     ("before", "after"),
     [
         ("mrr: 0.8  # agreed", "mrr: 0.7  # agreed"),
-        ('mrr: ">= 0.8"', 'mrr: ">= 0.7"'),
+        ('mrr: ">= 0.8"', "mrr: '>= 0.7'"),
         ("mrr: {min: 0.8, owner: ann}", "mrr: {min: 0.7, owner: ann}"),
         ("mrr:\n    min: 0.8  # x\n    owner: ann", "mrr:\n    min: 0.7  # x\n    owner: ann"),
         ("mrr: [0.8, {min: 0.5, slice: {scenario: typo}}]", "mrr: [0.7, {min: 0.5, slice: {scenario: typo}}]"),
@@ -53,7 +53,7 @@ def test_an_upper_bound_is_one_of_a_metric_where_less_is_better() -> None:
 def test_new_keys_come_before_the_cases_and_their_comment() -> None:
     head = "suite: s\nmetrics: [mrr, 'ndcg@10[gain=linear]']  # what counts\n"
     gate = Gate("ndcg@10[gain=linear]", Bound("min", 0.6))
-    wanted = 'assertions: report\nthresholds:\n  mrr: {min: 0.7}\n  "ndcg@10[gain=linear]": {min: 0.6}\n'
+    wanted = 'assertions: report\nthresholds:\n  mrr: {min: 0.7}\n  \'ndcg@10[gain=linear]\': {min: 0.6}\n'
     assert merged(f"{head}# cases\n{CASES}", MRR, gate, assertions="report") == f"{head}{wanted}# cases\n{CASES}"
 
 
