@@ -30,7 +30,7 @@ from .kinds import (
     table,
 )
 from .names import CaseId, FixtureName, SuiteName, Tag
-from .passages import Documents, ForbiddenDocuments
+from .passages import FORBIDDEN_DOCUMENTS, Documents
 from .turns import ChatHistory
 
 _SLICE_SCHEMA: dict[str, Any] = {
@@ -189,7 +189,7 @@ _TEXTS = ListOf(Text(), one_ok=True)
 LABELS = table(
     Field("must_contain", _TEXTS, "What the answer has to say, word for word."),
     Field("forbidden", _TEXTS, "What the answer must not say."),
-    Field("forbidden_docs", ForbiddenDocuments(),
+    Field("forbidden_docs", FORBIDDEN_DOCUMENTS,
           "Documents that must not be returned: ids (of chunks or documents), or mappings with a doc or quote."),
     Field("match", Choice("word", "substring", "regex"), "How must_contain and forbidden are looked for (word)."),
     Field("expect", Choice("answer", "refuse", "clarify"), "What the system should do, if relevant_docs does not say."),

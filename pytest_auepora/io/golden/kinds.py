@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from ...base.text import did_you_mean
@@ -28,6 +29,8 @@ class FieldType:
 
     expected: str = ""
     choices: Sequence[str] = ()
+    hints: Mapping[str, str] = MappingProxyType({})
+    """What follows a message about words, or keys, that people often write."""
 
     def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         """Return the value read, or `BAD` after reporting a problem at *path*."""
@@ -60,8 +63,8 @@ class FieldType:
         quote = ""
         if self.expected.startswith("text") and isinstance(value, (bool, int, float, datetime.date)):
             quote = f'; quote it: "{written or value}"'
-        suggestion = did_you_mean(value, self.choices) if isinstance(value, str) else ""
-        source.report(path, f"{key_prefix(path)}expected {self.expected}, got {got}{suggestion}{quote}")
+        hint = self.hints.get(value) or did_you_mean(value, self.choices) if isinstance(value, str) else ""
+        source.report(path, f"{key_prefix(path)}expected {self.expected}, got {got}{hint}{quote}")
         return BAD
 
 
@@ -85,8 +88,8 @@ class Text(FieldType):
 class Choice(FieldType):
     """One of a few words.  False is ``off``, which YAML reads so where it stands without quotes."""
 
-    def __init__(self, *choices: str) -> None:
-        self.choices = choices
+    def __init__(self, *choices: str, hints: Mapping[str, str] | None = None) -> None:
+        self.choices, self.hints = choices, hints or {}
         self.expected = f"one of {', '.join(choices)}"
 
     def parse(self, value: Any) -> Any:
@@ -303,10 +306,7 @@ def misnomers(**names: str) -> dict[str, str]:
 
 
 class Record(FieldType):
-    """A mapping with known keys; read as a dict of the values read, without those reported as problems.
-
-    ``hints`` are messages for unknown keys that people often write.
-    """
+    """A mapping with known keys; read as a dict of the values read, without those reported as problems."""
 
     expected = "a mapping"
 

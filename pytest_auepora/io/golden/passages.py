@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ...core.document_forms import document_of
@@ -34,22 +35,17 @@ _FORBIDDEN = Record(
 
 
 class _DocumentType(FieldType):
-    """An id, or a mapping that says more; read as a `Document`."""
+    """An id, or a mapping that says more; read as what *build* makes of the mapping."""
 
-    def __init__(self, record: Record) -> None:
-        self.record = record
+    def __init__(self, record: Record, build: Callable[[dict[str, Any]], Any] = document_of) -> None:
+        self.record, self.build = record, build
         self.expected = "text (an id), or a mapping with id" + (" or doc" if "doc" in record.fields else "")
 
     def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if type(value) is str and value and not value.isspace():
-            return Document(value, "", {})
+            return self.build({"id": value})
         values = self.read_record(self.record, value, path, source)
-        return BAD if values is BAD else self._build_document(values, value, path, source)
-
-    def _build_document(self, values: dict[str, Any], value: Any, path: KeyPath, source: Source) -> Any:
-        if not self._has_problem(values, value, path, source):
-            return document_of(values)
-        return BAD
+        return BAD if values is BAD or self._has_problem(values, value, path, source) else self.build(values)
 
     def _has_problem(self, values: dict[str, Any], value: Any, path: KeyPath, source: Source) -> bool:
         if "id" in values:
@@ -105,18 +101,9 @@ class Documents(ListOf):
                 return item.doc_id, kind, metadata.get("start"), metadata.get("end")
 
 
-class ForbiddenDocuments(ListOf):
-    """Documents that must not be returned; read as they are written, for ``labels``, an id alone as a text."""
-
-    def __init__(self) -> None:
-        super().__init__(_FormType(_FORBIDDEN), one_ok=True, unique=True)
+def _as_written(values: dict[str, Any]) -> Any:
+    return values["id"] if values.keys() == {"id"} else values
 
 
-class _FormType(_DocumentType):
-    def _build_document(self, values: dict[str, Any], value: Any, path: KeyPath, source: Source) -> Any:
-        if self._has_problem(values, value, path, source):
-            return BAD
-        return values["id"] if values.keys() == {"id"} else values
-
-    def read(self, value: Any, path: KeyPath, source: Source) -> Any:
-        return value if type(value) is str and value.strip() else super().read(value, path, source)
+FORBIDDEN_DOCUMENTS = ListOf(_DocumentType(_FORBIDDEN, _as_written), one_ok=True, unique=True)
+"""Documents that must not be returned; read as they are written, for ``labels``, an id alone as a text."""
