@@ -15,7 +15,7 @@ from typing import Any
 from ..adapters.documents import to_document
 from ..adapters.outputs import ANSWER_KEYS, DOCUMENT_KEYS
 from ..errors import OutputShapeError
-from ..io.importers.chats import HISTORY_KEYS, exchanges_of, is_messages
+from ..io.importers.chats import HISTORY_KEYS, is_messages, last_exchange
 from ..io.importers.imported import Dropped
 from ..metrics.ranking.gold import SOURCE_KEYS
 from .spans import Span
@@ -186,7 +186,8 @@ def _asked(span: Span) -> tuple[str, list[dict[str, str]]]:
     told = [_flat_messages(span, ("input", "prompt"))]
     for value in (*told, *(_loaded(span.attributes.get(key)) for key in ("gen_ai.input.messages", *_INPUTS))):
         if (messages := _messages_in(value)) is not None:
-            found += [(last.query, last.history) for last in exchanges_of(messages, Dropped())[-1:]]
+            query, history, *_ = last_exchange(messages, Dropped())
+            found += [(query, history)] if query else []
         elif query := _text_at(value, _QUERY_KEYS):
             found.append((query, _history_in(value)))
     return max(found, key=lambda asked: len(asked[1]), default=("", []))
@@ -232,7 +233,7 @@ def _as_message(raw: Any) -> Any:
 
 def _turns_in(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Return all that was said, as the turns before a question."""
-    return exchanges_of([*messages, {"role": "user", "content": "?"}], Dropped())[-1].history
+    return last_exchange(messages, Dropped(), "?").history
 
 
 def _history_in(value: Any) -> list[dict[str, str]]:

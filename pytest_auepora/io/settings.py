@@ -141,7 +141,8 @@ def _insertion(text: str, node: Node, new_keys: Mapping[str, Any], *, top: bool)
     lines: list[str] = []
     for key, value in new_keys.items():
         if top and isinstance(value, Mapping):
-            lines += [f"{flow_text(key)}:", *(f"  {flow_text(name)}: {flow_text(item)}" for name, item in value.items())]
+            lines.append(f"{flow_text(key)}:")
+            lines += [f"  {flow_text(name)}: {flow_text(item)}" for name, item in value.items()]
         else:
             lines.append(f"{flow_text(key)}: {flow_text(value)}")
     block = "".join(f"{indent}{line}{line_end}" for line in lines)

@@ -38,11 +38,10 @@ class _Turn(FieldType):
         return {"role": role, "content": text}
 
     def schema(self) -> dict[str, Any]:
-        properties = _TURN.schema()["properties"]
-        forms = [(role,) for role in ROLES] + [_MESSAGE]
+        forms = [*((role,) for role in ROLES), _MESSAGE]
         return {"anyOf": [
-            {"type": "object", "properties": {key: properties[key] for key in keys}, "required": [*keys],
-             "additionalProperties": False}
+            {"type": "object", "properties": {key: _TURN.fields[key].type.schema() for key in keys},
+             "required": [*keys], "additionalProperties": False}
             for keys in forms
         ]}  # fmt: skip
 

@@ -12,7 +12,7 @@ from ...base.plugins import offers_of
 from ...base.text import unknown_name
 from ..golden.model import GoldenSuite
 from .golden import as_imported
-from .imported import Dropped, ImportedSuite, Importer, ImportProblem
+from .imported import Dropped, ImportedSuite, Importer, ImportProblem, quote_notes
 
 
 def _ours(title: str, module: str, suffix: str = "", **more: tuple[str, ...]) -> Importer:
@@ -59,6 +59,7 @@ def import_cases(path: str | Path, fmt: str, **options: Any) -> ImportedSuite:
     dropped = Dropped()
     suite: ImportedSuite = load(Path(path), dropped, **options)
     suite.dropped = dropped.sentences()
+    suite.notes += quote_notes(suite.cases)
     return suite
 
 

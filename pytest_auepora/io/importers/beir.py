@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ...base.files import numbered_lines, read_text, write_atomically
 from .cells import name_of, shown_cell
-from .imported import Cases, Dropped, ImportedSuite, ImportProblem, document_name, documents_of, filled, ids_and_grades
+from .imported import (
+    Cases,
+    Dropped,
+    ImportedSuite,
+    ImportProblem,
+    document_name,
+    documents_of,
+    filled,
+    graded,
+    ids_and_grades,
+)
 from .rows import Row, mapping_or_empty, read_rows, write_lines
 
 _HEADER = ["query-id", "corpus-id", "score"]
@@ -19,7 +29,7 @@ def load(path: Path, dropped: Dropped, *, split: str | None = None, texts: bool 
 
     With *texts*, the texts of the judged documents are taken from the corpus.
     """
-    grades = _read_qrels(_split_file(path, split), dropped)
+    grades = graded(_judgements(_split_file(path, split)), dropped)
     corpus: dict[str, dict[str, Any]] = {}
     if texts:
         judged = {document for documents in grades.values() for document in documents}
@@ -48,22 +58,18 @@ def _split_file(path: Path, split: str | None) -> Path:
     return files[name]
 
 
-def _read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
-    grades: dict[str, dict[str, int]] = {}
+def _judgements(path: Path) -> Iterator[tuple[str, str, int]]:
     for number, line in numbered_lines(read_text(path, ImportProblem)):
         parts = line.split("\t")
         if number == 1 and parts == _HEADER:
             continue
         try:
             query, document, score = parts
-            grade = max(int(score), -1)
+            yield query, document, int(score)
         except ValueError:
             raise ImportProblem(
                 f"{path}:{number}: expected query-id, corpus-id and score, got {shown_cell(line)}"
             ) from None
-        dropped.add("an earlier judgement of the same document", document in grades.get(query, {}))
-        grades.setdefault(query, {})[document] = grade
-    return grades
 
 
 def _read_documents(path: Path) -> list[Row]:

@@ -54,6 +54,13 @@ def exchanges_of(messages: Sequence[Mapping[str, Any]], dropped: Dropped) -> lis
     return out
 
 
+def last_exchange(messages: Sequence[Mapping[str, Any]], dropped: Dropped, query: str = "") -> Exchange:
+    """Return the exchange about *query* after *messages*, else about their last question; an empty one without any."""
+    asked = [{"role": "user", "content": query}] if query.strip() else []
+    exchanges = exchanges_of([*messages, *asked], dropped)
+    return exchanges[-1] if exchanges else Exchange("", [])
+
+
 def messages_of(case: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return the turns of a case and its question as messages with ``role`` and ``content``."""
     history = case.get("chat_history") or ()

@@ -15,14 +15,13 @@ from typing import Any
 
 from ...base.pages import reference
 from .cells import list_cell, parsed_cell, text_cell, texts_cell
-from .chats import Exchange, exchanges_of, is_messages
+from .chats import is_messages, last_exchange
 from .imported import (
     Cases,
     Dropped,
     ImportedSuite,
     as_quotes,
     filled,
-    quote_notes,
     recorded,
     reference_text,
     relevant_documents,
@@ -50,8 +49,7 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         place, query, history, said = raw.place, row.get("input"), list[dict[str, str]](), row.get(_SAID)
         if "turns" in row:
             turns = list_cell(row["turns"], f"{place}, column turns")
-            exchanges = exchanges_of(turns, dropped) if is_messages(turns) else []
-            query, history, said, _ = exchanges[-1] if exchanges else Exchange("", [])
+            query, history, said, _ = last_exchange(turns if is_messages(turns) else (), dropped)
         if not isinstance(query, str) or not query.strip():
             is_scenario = "scenario" in row or "turns" in row
             dropped.add("a conversation without turns: there is no user simulator" if is_scenario
@@ -71,7 +69,7 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
             dropped.add(f"{key}: {scores}", key in row)
         known = (*_COLUMNS, *_CHAT_COLUMNS, *_SCORES, _OUTCOME, "turns")
         dropped.add_unsupported(row, known, "{}: not one of the columns of a golden")
-    return ImportedSuite(cases, notes=quote_notes(cases), answers=kept)
+    return ImportedSuite(cases, answers=kept)
 
 
 def _metadata(row: Mapping[str, Any], place: str) -> dict[str, Any]:

@@ -186,6 +186,16 @@ def ids_and_grades(case: Mapping[str, Any], dropped: Dropped) -> list[tuple[str,
     return list(grades.items())
 
 
+def graded(judgements: Iterable[tuple[str, str, int]], dropped: Dropped) -> dict[str, dict[str, int]]:
+    """Return query → document → grade; of a pair judged twice the last counts, as in ``trec_eval``."""
+    grades: dict[str, dict[str, int]] = {}
+    for query, document, grade in judgements:
+        dropped.add("a grade below -1, which is read as -1", grade < -1)
+        dropped.add("an earlier judgement of the same document", document in grades.get(query, {}))
+        grades.setdefault(query, {})[document] = max(grade, -1)
+    return grades
+
+
 def relevant_documents(case: Mapping[str, Any], dropped: Dropped) -> list[dict[str, Any]]:
     """Return the relevant documents as mappings; note what a list of contexts cannot hold."""
     documents = documents_of(case)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from ...base.files import refuse_pipe
-from .chats import HISTORY_KEYS, Exchange, exchanges_of, is_messages, messages_of
+from .chats import HISTORY_KEYS, is_messages, last_exchange, messages_of
 from .imported import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, recorded, reference_text
 from .promptfoo_assertions import case_assertions, parse_expected_cell, read_assertions
 from .promptfoo_templates import NotRenderedError, Variables, literal, text_of
@@ -121,8 +121,7 @@ def _add_case(
         return
     history: list[dict[str, str]] = []
     if messages is not None:  # the question stands behind them, or is the last of them
-        exchanges = exchanges_of([*messages, *([{"role": "user", "content": query}] if query.strip() else [])], dropped)
-        query, history, *_ = exchanges[-1] if exchanges else Exchange("", [])
+        query, history, *_ = last_exchange(messages, dropped, query)
     if not query.strip():
         dropped.add(f"a test without one of the variables {', '.join(_QUERY_VARS)}")
         return

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .chats import HISTORY_KEYS, Exchange, exchanges_of, is_messages, messages_of
+from .chats import HISTORY_KEYS, is_messages, last_exchange, messages_of
 from .imported import Cases, Dropped, ImportedSuite, ImportProblem, filled, pop_notes, reference_text, texts_of
 from .rows import as_text, list_or_empty, mapping_or_empty, read_data, write_data
 
@@ -61,10 +61,8 @@ def _split_history(inputs: Any, dropped: Dropped) -> tuple[Any, list[dict[str, s
         return inputs, []
     rest = {name: value for name, value in inputs.items() if name != key}
     question = _find_query(rest, {})
-    asked = [{"role": "user", "content": question}] if question is not None else []
-    exchanges = exchanges_of([*inputs[key], *asked], dropped)
-    query, history, *_ = exchanges[-1] if exchanges else Exchange("", [])
-    return (rest if asked else {"query": query, **rest}), history
+    query, history, *_ = last_exchange(inputs[key], dropped, question or "")
+    return (rest if question else {"query": query, **rest}), history
 
 
 def _find_query(inputs: Any, notes: dict[str, Any]) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...base.pages import reference
 from .cells import alternatives_cell, is_structured, list_cell, texts_cell
-from .chats import Exchange, exchanges_of, is_messages
+from .chats import is_messages, last_exchange
 from .imported import (
     Cases,
     Dropped,
@@ -21,7 +21,6 @@ from .imported import (
     ImportProblem,
     as_quotes,
     ids_and_grades,
-    quote_notes,
     recorded,
     reference_text,
     relevant_documents,
@@ -66,13 +65,9 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         key = first_filled(row, _QUERY) or ""
         query, history, said = row.get(key), list[dict[str, str]](), None
         if isinstance(query, list) or is_structured(query):
-            exchanges = _exchanges(query, f"{row.place}, column {key}", dropped)
-            if not exchanges:
-                dropped.add("a conversation without a question, or not as JSON")
-                continue
-            query, history, said, _ = exchanges[-1]
+            query, history, said, _ = last_exchange(_messages(query, f"{row.place}, column {key}"), dropped)
         if not isinstance(query, str) or not query.strip():
-            dropped.add("a sample without a question")
+            dropped.add("a sample without a question, or with messages that are not JSON")
             continue
         measured = [column for column in row if column.partition("(")[0] in SCORES]
         scores += [column for column in measured if column not in scores]
@@ -88,7 +83,7 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
             dropped.add(f"{key}: no metric here reads it", first_filled(row, [key]) is not None)
     where = reference("metric-names")
     dropped.add(f"{', '.join(scores)}: scores that ragas gave; {where} has their counterparts", len(scores))
-    return ImportedSuite(cases, notes=quote_notes(cases), answers=kept)
+    return ImportedSuite(cases, answers=kept)
 
 
 def _retrieved(row: Row) -> tuple[list[str], list[str]]:
@@ -98,12 +93,12 @@ def _retrieved(row: Row) -> tuple[list[str], list[str]]:
     return texts, ids if len(ids) == len(texts) or not texts else []
 
 
-def _exchanges(query: Any, place: str, dropped: Dropped) -> list[Exchange]:
+def _messages(query: Any, place: str) -> list[Any]:
     try:
         messages = list_cell(query, place)
     except ImportProblem:  # objects as Python shows them
         return []
-    return exchanges_of(messages, dropped) if is_messages(messages) else []
+    return messages if is_messages(messages) else []
 
 
 def _answers(row: Row) -> list[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from ...base.files import numbered_lines, read_text, write_atomically
 from ...core.types import Document, RetrievedDocument
 from .cells import shown_cell
-from .imported import Cases, Dropped, ImportedSuite, ImportProblem, documents_of, ids_and_grades
+from .imported import Cases, Dropped, ImportedSuite, ImportProblem, documents_of, graded, ids_and_grades
 
 _TOPIC = re.compile(r"<top>(.*?)</top>", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"<num>\s*(?:Number:)?\s*(\S+?)\s*(?=<|\s)", re.IGNORECASE)
@@ -73,11 +73,14 @@ def _columns(path: Path, names: tuple[str, ...], *, more: bool = False) -> Itera
 
 
 def _read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
-    """Return topic → document → grade; of a pair judged twice the last counts, as in ``trec_eval``.
+    """Return topic → document → grade, without topics of which nothing is judged (-1 alone)."""
+    grades = graded(_judgements(path, dropped), dropped)
+    judged = {topic: docs for topic, docs in grades.items() if max(docs.values()) >= 0}
+    dropped.add("a topic of which no document is judged", len(grades) - len(judged))
+    return judged
 
-    A topic of which nothing is judged (-1 alone) is left out.  Raises `ImportProblem` for a line of another form.
-    """
-    grades: dict[str, dict[str, int]] = {}
+
+def _judgements(path: Path, dropped: Dropped) -> Iterator[tuple[str, str, int]]:
     for place, (topic, iteration, document, grade_text) in _columns(path, _QRELS_COLUMNS):
         try:
             grade = int(grade_text)
@@ -86,12 +89,7 @@ def _read_qrels(path: Path, dropped: Dropped) -> dict[str, dict[str, int]]:
                 f"{place}: column 4 (grade): expected a whole number, got {shown_cell(grade_text)}"
             ) from None
         dropped.add("an iteration other than 0 of a judgement", iteration not in ("0", "Q0"))
-        dropped.add("a grade below -1, which is read as -1", grade < -1)
-        dropped.add("an earlier judgement of the same document", document in grades.get(topic, {}))
-        grades.setdefault(topic, {})[document] = max(grade, -1)
-    judged = {topic: docs for topic, docs in grades.items() if max(docs.values()) >= 0}
-    dropped.add("a topic of which no document is judged", len(grades) - len(judged))
-    return judged
+        yield topic, document, grade
 
 
 def read_topics(path: Path) -> dict[str, str]:

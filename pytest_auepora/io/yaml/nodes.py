@@ -275,7 +275,7 @@ def _refused_tag(tag: str, mark: Any) -> YamlProblem:
 
 
 def flow_text(value: Any, quotes: str | None = None) -> str:
-    """Return *value* on one line, its texts in *quotes* or in those that they need, in flow style and in block style."""
+    """Return *value* on one line, for any place, its texts in *quotes* or in those that they need."""
     texts: dict[str, Any] = {"default_style": quotes, "allow_unicode": True, "width": inf}
     written: str = yaml.safe_dump([value], default_flow_style=True, sort_keys=False, **texts)
     return written.strip()[1:-1]  # in brackets: what is plain there is plain everywhere

@@ -53,7 +53,7 @@ def test_an_upper_bound_is_one_of_a_metric_where_less_is_better() -> None:
 def test_new_keys_come_before_the_cases_and_their_comment() -> None:
     head = "suite: s\nmetrics: [mrr, 'ndcg@10[gain=linear]']  # what counts\n"
     gate = Gate("ndcg@10[gain=linear]", Bound("min", 0.6))
-    wanted = 'assertions: report\nthresholds:\n  mrr: {min: 0.7}\n  \'ndcg@10[gain=linear]\': {min: 0.6}\n'
+    wanted = "assertions: report\nthresholds:\n  mrr: {min: 0.7}\n  'ndcg@10[gain=linear]': {min: 0.6}\n"
     assert merged(f"{head}# cases\n{CASES}", MRR, gate, assertions="report") == f"{head}{wanted}# cases\n{CASES}"
 
 

@@ -39,9 +39,8 @@ def test_all_problems_are_told_at_once_in_file_order(tmp_path: Path) -> None:
 def test_one_problem_among_many_cases_has_its_place(tmp_path: Path) -> None:
     lines = [f"- {{id: c{i}, query: Q, relevant_docs: [{{id: p, grade: {i % 3}}}]}}" for i in range(3000)]
     lines[2500] = lines[2500].replace("grade: 1", "grade: x")
-    assert problems(tmp_path, "cases:\n" + "\n".join(lines)) == [
-        "2502:56: grade: expected a whole number from -1 to 100, got 'x'"
-    ]
+    (problem,) = problems(tmp_path, "cases:\n" + "\n".join(lines))
+    assert problem.startswith("2502:56: grade: ")
 
 
 ONE = "cases:\n  - {id: a, query: b}\n"
@@ -58,7 +57,7 @@ MANY = 3_000
         ("metrics: ['" + "noise_robustness[" * 5000 + "mrr" + "]" * 5000 + "']\n" + ONE, ":1:11: .*at most 1,000 char"),
         (
             'metrics: [mrr]\nthresholds:\n  ? "' + "p10(" * 5000 + 'mrr"\n  : 1\n' + ONE,
-            ":3:5: the key .* is not a metric",
+            ":3:5: .*at most 1,000 char",
         ),
         ("top_k: " + ":".join(["59"] * 3000) + "\n" + ONE, r":1:8: `59:59.*` looks like a whole number and is none"),
         ("x: &a 1\ntop_k: !!int 0x" + "f" * 50_000 + "\n" + ONE, ":2:8: cannot be read as int"),

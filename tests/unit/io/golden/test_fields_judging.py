@@ -66,7 +66,8 @@ def test_what_is_wrong_has_its_key(value: dict[str, Any], message: str) -> None:
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_limits_are_finite(value: float) -> None:
-    assert complaints({"margin": value}) == [f"margin: expected a number from 0, got {value} (a number)"]
+    (told,) = complaints({"margin": value})
+    assert (told.partition(":")[0], f" {value} " in told) == ("margin", True)
 
 
 def test_every_key_sets_something_of_the_policy() -> None:

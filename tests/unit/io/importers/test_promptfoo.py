@@ -6,9 +6,6 @@ from pathlib import Path
 
 import yaml
 
-from pytest_auepora.io.importers import export_cases
-from pytest_auepora.io.importers.imported import ImportedSuite
-
 from .test_files import imported
 
 
@@ -40,24 +37,6 @@ def test_promptfoo(tmp_path: Path) -> None:
         assert what in told, what
 
 
-def test_what_no_assertion_says_is_told(tmp_path: Path) -> None:
-    case = {"id": "a", "query": "It?", "expect": "clarify", "must_contain": ["which"]}
-    assert export_cases(ImportedSuite([case]), tmp_path / "a.yaml", "promptfoo") == [
-        "expect: clarify: no assertion says it (1 time)",
-        "that a text is looked for word by word (1 time)",
-    ]
-
-
-def test_keys_of_default_test_that_have_no_place_are_told(tmp_path: Path) -> None:
-    suite = imported(tmp_path, "promptfoo", {"defaultTest": {"vars": {"q": "Why?"}, "options": {}}, "tests": [{}]})
-    assert suite.dropped == ["options of defaultTest (1 time)"]
-
-
-def test_what_is_no_test_in_a_list_of_tests_is_told(tmp_path: Path) -> None:
-    suite = imported(tmp_path, "promptfoo", ["file://more.yaml", {"vars": {"q": "Why?"}}])
-    assert (len(suite.cases), suite.dropped) == (1, ["a test that is not written out (1 time)"])
-
-
 def test_results_are_tests_and_recorded_answers(tmp_path: Path) -> None:
     """As ``promptfoo eval -o`` writes them: one a test, prompt and provider."""
     test = {"vars": {"q": "Why?"}, "assert": [{"type": "contains", "value": "so"}]}
@@ -76,4 +55,3 @@ def test_results_are_tests_and_recorded_answers(tmp_path: Path) -> None:
         ("why", "Just so."),
         ("when", '{"day": 1}'),
     ]
-    assert "the output of a further provider or prompt (1 time)" in suite.dropped

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_auepora.io.importers import export_cases, import_cases
-from pytest_auepora.io.importers.imported import ImportedSuite, ImportProblem
+from pytest_auepora.io.importers import import_cases
+from pytest_auepora.io.importers.imported import ImportProblem
 from pytest_auepora.io.importers.trec import read_run, read_topics
 
 
@@ -17,7 +17,6 @@ def test_qrels_without_topics(tmp_path: Path) -> None:
     (case,) = suite.cases
     assert (case["query"], case["metadata"]) == ("q::1", {"topic": "q::1"})
     assert case["relevant_docs"] == [{"id": "a", "grade": -1}, "b", {"id": "c", "grade": 0}]
-    assert "a grade below -1, which is read as -1 (1 time)" in suite.dropped
 
 
 def test_trec(tmp_path: Path) -> None:
@@ -89,15 +88,6 @@ def test_a_line_separator_in_a_query_ends_no_line(tmp_path: Path) -> None:
     assert read_topics(tmp_path / "topics.tsv") == {"1": "why\u2028so", "2": "who"}
 
 
-def test_what_judgements_cannot_say_is_told(tmp_path: Path) -> None:
-    case = {"id": "a", "query": "two\nlines", "relevant_docs": [{"id": "x", "text": "t"}, {"doc": "y"}]}
-    assert export_cases(ImportedSuite([case]), tmp_path / "qrels.txt", "trec") == [
-        "line breaks, tabs and double blanks of a query (1 time)",
-        "that a label names a document, not a chunk (1 time)",
-        "the text of a document: judgements are ids and grades (1 time)",
-    ]
-
-
 def test_a_topic_that_is_there_twice_is_refused(tmp_path: Path) -> None:
     topic = "<top>\n<num> Number: 1\n<title> a\n</top>\n"
     for text in (topic * 2, "1\ta\n1\tb\n"):
@@ -106,8 +96,7 @@ def test_a_topic_that_is_there_twice_is_refused(tmp_path: Path) -> None:
             read_topics(tmp_path / "t.txt")
 
 
-def test_a_topic_of_which_nothing_is_judged_is_told(tmp_path: Path) -> None:
+def test_a_topic_of_which_nothing_is_judged_is_no_case(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a -1\n", encoding="utf-8")
     suite = import_cases(tmp_path / "qrels", "trec")
     assert [case["id"] for case in suite.cases] == ["1"]
-    assert suite.dropped[0] == "a topic of which no document is judged (1 time)"
