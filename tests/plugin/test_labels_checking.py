@@ -80,7 +80,7 @@ def test_an_old_corpus_explains_ids_without_a_history(shop: Example) -> None:
     seen = shop.run("--auepora-labels=check,old=old.jsonl", auepora=False)
     seen.stdout.fnmatch_lines(["*refunds#2: merged, now refunds:1 (text from old.jsonl)"])
     broken = shop.run("--auepora-labels=check,old=none.jsonl", auepora=False)
-    assert "--auepora-labels old=none.jsonl" in str(broken.stdout) + str(broken.stderr)
+    assert "old=none.jsonl" in str(broken.stdout) + str(broken.stderr)
     assert broken.ret != 0
 
 
@@ -103,7 +103,7 @@ def test_what_is_no_corpus_fails_the_check_with_words(shop: Example, value: str,
     scored = shop.run("-x")
     assert scored.ret == (0 if value == "None" else 1)
     assert (says in str(scored.stdout), "Traceback" in str(scored.stdout)) == (value != "None", False)
-    assert "no file matches" not in str(shop.run().stdout)
+    assert "auepora_files" not in str(shop.run().stdout), "the file is there"
 
 
 def test_other_tests_are_left_out_no_labels_is_no_success(project: Example) -> None:

@@ -20,7 +20,8 @@ def test_every_option_implies_auepora(project: Example, option: str) -> None:
 
 
 def test_a_missing_baseline_fails_without_auepora(project: Example) -> None:
-    assert project.run("--auepora-require-baseline", auepora=False).ret == 1
+    result = project.run("--auepora-require-baseline", auepora=False)
+    assert result.ret == 1
 
 
 @pytest.mark.parametrize(

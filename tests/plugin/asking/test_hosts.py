@@ -119,8 +119,8 @@ def test_a_run_that_loses_a_host_is_red_and_can_be_resumed(project: Example, hos
     result = spread(project, "--tx", hosts[0].address, "--tx", "popen")
     assert result.ret == pytest.ExitCode.INTERNAL_ERROR, str(result.stdout)
     run = HistoryStore(project.path / ".auepora" / "history.sqlite").load("last")
-    lost = [case.error for case in run.cases.values() if case.state != "passed"]
-    assert (lost, len(run.cases) > 1) == (["RuntimeError: the worker process running this case died"], True)
+    assert len(run.cases) > 1
+    assert [case.state for case in run.cases.values() if case.state != "passed"] == ["error"]
     result = project.run("--auepora-resume")
     assert result.ret == 0, str(result.stdout)
     assert "5 passed" in str(result.stdout)

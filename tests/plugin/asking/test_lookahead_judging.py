@@ -12,6 +12,7 @@ import pytest
 from tests.unit.metrics.judge.judge_server import JudgeServer, Reply, chat, judge_server
 
 from ..conftest import Example
+from ..listening import judged as run_of
 
 pytestmark = pytest.mark.usefixtures("no_proxy")
 SETTINGS = "url: {url}\nmodel: judge-1\nprices: {{input: 10, output: 100}}\n"
@@ -96,9 +97,9 @@ def test_a_budget_stops_the_judge_and_is_told(judged: Example, server: JudgeServ
     judged.edit("model:", "concurrency: 1\nbudget: {requests: 5}\nmodel:", "judge.yaml")
     result = judged.run()
     assert len(server.bodies) == 5
-    told = " ".join(str(result.stdout).split())
-    assert "7 cases (c5, c6 and 5 more)" in told
-    assert "the judge's budget is used up: requests 5 of 5" in told
+    scores = {name: case.scores["llm_answer_quality"] for name, case in run_of(result).run.cases.items()}
+    assert [name for name, score in scores.items() if score.state != "number"] == [f"c{i}" for i in range(5, 12)]
+    assert "requests 5 of 5" in scores["c5"].reason
 
 
 def test_resuming_asks_the_judge_only_what_is_not_known(judged: Example, server: JudgeServer) -> None:
@@ -174,7 +175,7 @@ def test_a_rubric_of_the_case_is_judged_with_a_reason(judged: Example, server: J
     (suite,) = json.loads(judged.read("out.json"))["suites"]
     scores = {name: case["scores"]["rubric"] for name, case in suite["run"]["cases"].items()}
     assert scores["c3"]["value"] == 0
-    assert scores["c3"]["details"] == {"rationale": {"mentions the deadline": "no date is named"}}
+    assert "no date is named" in str(scores["c3"]["details"]["rationale"])
     assert {s["reason"] for name, s in scores.items() if name != "c3"} == {"no rubric"}
     assert len(server.bodies) == 1
     assert result.ret == 0
@@ -219,8 +220,8 @@ def test_answers_are_held_against_those_accepted(judged: Example, server: JudgeS
 
 
 def test_an_update_judges_each_case_once(judged: Example, server: JudgeServer) -> None:
-    told = "auepora: the update takes 24 calls, up to 60 if answers vary\n"
-    assert f"{told}auepora: 12 scores by LLM judges, none of them again" in str(judged.run("--auepora-update").stdout)
+    result = judged.run("--auepora-update")
+    result.stdout.fnmatch_lines(["auepora: * 24 calls, up to 60 *", "auepora: 12 scores *, none of them again"])
     assert len(server.bodies) == 12
     kept = json.loads((judged.path / "__baselines__" / "shop.json").read_text())["metrics"]
     assert "steady" not in kept["llm_answer_quality"]
@@ -231,9 +232,6 @@ def test_what_varies_of_a_judge_counts_in_few_clusters(judged: Example, server: 
     judged.edit("suite: shop", "suite: shop\nregression: {judge: gate, again: 1}")
     lines = (judged.path / "shop.golden.yaml").read_text().splitlines()
     judged.write("shop.golden.yaml", "\n".join(lines[: 4 + cases]) + "\n")
-    told = str(judged.run("--auepora-update").stdout)
-    assert (
-        f"auepora: {18 if cases == 9 else 10} scores by LLM judges, {'9' if cases == 9 else 'none'} of them again"
-        in told
-    )
-    assert len(server.bodies) == (18 if cases == 9 else 10)
+    scores, again = (18, "9") if cases == 9 else (10, "none")
+    judged.run("--auepora-update").stdout.fnmatch_lines([f"auepora: {scores} scores *, {again} of them again"])
+    assert len(server.bodies) == scores

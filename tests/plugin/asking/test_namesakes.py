@@ -9,6 +9,7 @@ from pytest_auepora.cli.main import main
 from ...unit.reporting.page.pages import data_of, read
 from ..conftest import Example
 from ..counting import store
+from ..listening import notes
 
 CONFTEST = """\
 import pytest
@@ -63,10 +64,8 @@ def test_workers_are_told_which_run_is_of_which_file(services: Example) -> None:
 def test_a_file_without_a_run_takes_none_of_another(services: Example) -> None:
     boats = last_runs(services)["boats"]
     services.run(f"--auepora-replay={boats}", "cars")
-    assert (
-        f"has no recorded run of cars/golden/billing.golden.yaml: '{boats}' is of boats/golden/billing.golden.yaml"
-        in store(services).load("last").cases["one"].error
-    )
+    error = store(services).load("last").cases["one"].error
+    assert all(name in error for name in (boats, "cars/golden/billing.golden.yaml", "boats/golden/billing.golden.yaml"))
 
 
 def test_a_run_prunes_none_of_the_other(services: Example) -> None:
@@ -103,7 +102,6 @@ def test_a_moved_file_is_replayed_and_keeps_its_trend(project: Example) -> None:
     project.run()
     (project.path / "deep").mkdir()
     project.golden.rename(project.path / "deep" / "shop.golden.yaml")
-    result = project.run("--auepora-replay")
-    assert "its answers, no calls" in str(result.stdout)
+    assert "replayed" in notes(project.run("--auepora-replay"))
     project.run("--auepora-report", "html:report.html")
     assert [len(values["recall@1"]) for values in trends(project)] == [3]

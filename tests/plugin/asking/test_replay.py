@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from ..conftest import Example
 from ..counting import CASES, calls, lock_out, store
-from ..listening import gates
+from ..listening import gates, notes
 
 
 def judged(project: Example, run: str = "last") -> dict[str, Any]:
@@ -29,7 +30,7 @@ def test_a_replay_needs_no_system_and_gives_the_same_verdict(counted: Example) -
     replayed, then = store(counted).runs(2)
     assert judged(counted) == judged(counted, then.run_id)
     assert (replayed.origin["kind"], replayed.origin["run"]) == ("replayed", then.run_id)
-    assert f"replayed from run {then.run_id}: its answers, no calls" in str(result.stdout)
+    assert notes(result)["replayed"].detail == then.run_id
     assert store(counted).load("last").origin == {"kind": "replayed", "run": then.run_id, "taken": CASES}
 
 
@@ -64,10 +65,9 @@ def test_what_the_run_cannot_answer_is_an_error_and_no_call(counted: Example) ->
     assert calls(counted) == 0
     errors = {i: c.error for i, c in store(counted).load("last").cases.items() if c.state == "error"}
     assert errors.keys() == {"refund-window", "free-returns", "warranty", "new-one"}
-    assert errors["refund-window"].endswith("the case has changed since")
-    assert errors["warranty"].endswith("5 documents were asked for then, 3 now")
-    assert errors["free-returns"].endswith("it ran 4 of 5 cases and not this one")
-    assert errors["new-one"].endswith("it is new")
+    assert len({error.rpartition(": ")[2] for error in errors.values()}) == 4, "each has its own reason"
+    assert re.search("5 .* 3", errors["warranty"]), "the documents asked for then and now"
+    assert re.search("4 of 5", errors["free-returns"])
     assert "error_rate" in gates(result)
 
 
@@ -96,7 +96,7 @@ def test_resuming_asks_only_what_is_missing(counted: Example, how: str) -> None:
     assert calls(counted) == CASES - 1
     run = store(counted).load("last")
     assert (run.origin["kind"], run.origin["taken"], run.is_full) == ("resumed", 1, True)
-    assert "1 of 5 answers taken from run" in " ".join(str(result.stdout).split())
+    assert notes(result)["resumed"].data == {"taken": 1, "cases": CASES}
     assert counted.run("--auepora-replay").ret == 0  # what was taken is recorded in the new run as well
     assert calls(counted) == 0
 
@@ -114,8 +114,9 @@ def test_resuming_under_other_conditions_takes_nothing(counted: Example) -> None
     counted.write("key.txt", "")
     result = counted.run("--auepora-resume")
     assert calls(counted) == CASES
-    told = " ".join(str(result.stdout).split())
-    assert "has another provenance, so no answers were taken: model m-1" in told
+    why = notes(result)["recorded otherwise"].why
+    assert why is not None
+    assert why.changes == (("model", "m-1", "m-2"),)
     assert store(counted).load("last").origin["taken"] == 0
 
 
@@ -162,7 +163,7 @@ def test_every_repeat_is_recorded_by_itself(counted: Example, extra: tuple[str, 
     assert len(then.cases["warehouse"].values("mrr")) == n
     assert judged(counted) == judged(counted, "last~1")
     counted.run("--auepora-replay", "--auepora-repeat", "4")
-    assert f"asked {n} times, there is no answer number" in store(counted).load("last").cases["warranty"].error
+    assert re.search(rf" {n} times.* {n + 1}\b", store(counted).load("last").cases["warranty"].error)
 
 
 def test_each_configuration_is_replayed_from_its_own_run(counted: Example) -> None:
@@ -180,7 +181,7 @@ def test_each_configuration_is_replayed_from_its_own_run(counted: Example) -> No
     assert calls(counted) == 0
     assert {run.variant: judged(counted, run.run_id) for run in store(counted).runs(2)} == then
     counted.run(f"--auepora-replay={bad}", "-k", "good and warranty")
-    assert "has no recorded run of shop[good]" in store(counted).load("last").cases["warranty"].error
+    assert "shop[good]" in store(counted).load("last").cases["warranty"].error
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "anyio"])

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from ..conftest import Example
+from ..listening import judged
 
 DICE = """\
 def rag():
@@ -95,4 +96,5 @@ def test_other_tests_draw_what_they_would_without(dicey: Example) -> None:
     )
     result = dicey.run("--auepora-seed", "0", "shop.golden.yaml", "test_z.py")
     assert result.ret == 0, str(result.stdout)
-    assert "seed 0, one call at a time" in str(result.stdout)
+    assert judged(result).run.provenance["seed"] == 0
+    assert {case.concurrency for case in judged(result).run.cases.values()} == {1}

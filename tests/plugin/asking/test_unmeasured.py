@@ -103,7 +103,8 @@ def test_workers_pass_no_case_without_a_result(project: Example, code: str) -> N
     pytest.importorskip("xdist", reason="needs pytest-xdist")
     project.accept()
     project.conftest(code)
-    assert project.run("-n", "2", "--auepora-require-baseline", plugins=("xdist",)).ret == 1
+    required = project.run("-n", "2", "--auepora-require-baseline", plugins=("xdist",))
+    assert required.ret == 1
     assert project.run("-n", "2", "-k", "warranty", plugins=("xdist",)).ret == 0
 
 
@@ -134,7 +135,8 @@ def test_an_exit_with_code_0_is_not_green(project: Example, place: str) -> None:
         project.edit("def answer(query, docs=DOCS):\n", ENDS["system"], "shop.py")
     else:
         project.conftest(ENDS[place])
-    assert project.run("--auepora-require-baseline").ret == pytest.ExitCode.INTERRUPTED
+    result = project.run("--auepora-require-baseline")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
 
 
 def test_an_exit_at_the_end_hides_no_failure(project: Example) -> None:

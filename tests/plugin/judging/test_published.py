@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from ..conftest import Example
-from ..listening import gates
+from ..listening import gates, mistakes, outcomes
 
 BOTH = [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)]
 PHASES = """
@@ -81,8 +81,8 @@ def test_its_text_lists_the_failed_gates(project: Example, workers: tuple[str, .
     assert max(map(len, text)) <= 80
     assert text[0] == "2 gates failed: recall@3, mrr"
     said = " ".join(" ".join(text).split())
-    assert "shop.golden.yaml:5: recall@3: 0.7500 is not >= 0.9 (over 4 of 5 cases) (owner: search-team)" in said
-    assert "cases that cost most: refund-window" in said
+    assert "shop.golden.yaml:5: recall@3: 0.7500 " in said
+    assert all(word in said for word in ("search-team", "refund-window")), "who answers for it, what cost most"
 
 
 def test_a_single_failed_gate_stands_in_the_first_line(project: Example) -> None:
@@ -108,7 +108,8 @@ def test_it_is_skipped_where_every_case_was(project: Example, workers: tuple[str
     project.golden.write_text(project.golden.read_text().replace("    query:", "    skip: later\n    query:"))
     result = run(project, "-rs", *workers)
     result.assert_outcomes(skipped=6)
-    assert "every case was skipped (later)" in str(result.stdout)
+    assert outcomes(result)["threshold: recall@3"].reason == "all skipped"
+    assert re.search(r"^SKIPPED \[1\] shop.golden.yaml:\d+: .*\(later\)$", str(result.stdout), re.MULTILINE)
 
 
 @pytest.mark.parametrize("workers", BOTH)
@@ -142,4 +143,4 @@ def test_no_case_may_be_called_suite(project: Example) -> None:
     project.edit("id: warehouse", "id: suite")
     result = project.run()
     assert result.ret == pytest.ExitCode.INTERRUPTED
-    assert re.search(r"shop.golden.yaml:\d+:9: id 'suite' is the name of the test that judges", str(result.stdout))
+    assert [(mistake.line, mistake.col) for mistake in mistakes(result)] == [(13, 9)]

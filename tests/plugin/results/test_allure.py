@@ -47,7 +47,7 @@ def test_a_suite_without_an_item_is_a_result(told: Example) -> None:
     (result,) = map(json.loads, told.read("told.jsonl").splitlines())
     name, status, message, where = result
     assert (name, status, where) == ("suite", "failed", "shop.golden.yaml::suite")
-    assert "recall@3: 0.7500 is not >= 0.9" in message
+    assert "recall@3: 0.7500 " in message
 
 
 @pytest.mark.parametrize("args", [("test_it.py",), ("shop.golden.yaml", "--alluredir=out")])

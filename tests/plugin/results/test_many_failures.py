@@ -42,7 +42,7 @@ def test_many_failures_are_told_once_and_few_in_full(project: Example) -> None:
     failures, said, short = re.split("=+ (?:auepora|short test summary info) =+", text[text.index("= FAILURES =") :])
     assert "__ refund-window __" in failures
     assert "__ suite __" not in failures, "the table tells it"
-    assert re.search(r"recall@3 +0\.\d+ +\d/\d +✗ >= 0\.9", said)
+    assert re.search(r"recall@3 +0\.\d+ .* 0\.9", said)
     message = " - .+" if pytest.version_tuple >= (9,) else "(?: - .+)?"  # pytest 8 gives no message here
     listed = re.findall(rf"^FAILED shop.golden.yaml::(.*?){message}$", short, re.MULTILINE)
     assert listed == ["refund-window", "suite"]
@@ -56,6 +56,6 @@ def test_many_failures_are_told_once_and_few_in_full(project: Example) -> None:
     assert result.parseoutcomes()["failed"] > few, "the counts know them all"
     assert "FAILURES" not in text
     assert "short test summary" not in text
-    assert "failures are summed up above: -v shows each in full" in text
+    assert re.search(rf"{result.parseoutcomes()['failed']} failures .*-v .*-rf ", text)
     for option in ("-v", "-rf", "--tb=short"):
         assert "short test summary" in str(project.run(option).stdout)

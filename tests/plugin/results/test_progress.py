@@ -71,7 +71,7 @@ def test_a_bar_shows_how_far_judges_are(judged: Example) -> None:
     text = seen_on_a_terminal(judged, "--auepora")
     seen = [int(done) for done in re.findall(r"asking LLM judges.*?(\d+)/10 ", text)]
     assert (seen, len(set(seen)) >= 4, seen[-1]) == (sorted(seen), True, 10)
-    assert text.count("asking LLM judges") < 40
+    assert len(seen) < 40
     assert "asking" not in str(judged.run().stdout)
 
 
@@ -87,7 +87,7 @@ def test_a_bar_says_why_and_how_far(project: Example, args: Sequence[str], least
     text = seen_on_a_terminal(project, "--auepora-update", *args)
     told, calls = (TOLD, 10) if not args else (IN_WORKERS, 25)
     assert text.count(told) == 1
-    assert text.index(told) < text.index("asking for the update")
+    assert text.index(told) < text.index("asking ")
     seen = counts(text)
     assert (seen, seen[-1], len(set(seen)) >= least) == (sorted(seen), calls, True)
     assert "\x1b[K\x1b[A\r" in text, "the line is cleared, and pytest goes on where it was"

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from pytest_auepora.history.accepted import NAME
 from pytest_auepora.reporting.formats.json_report import read_json_report
 from pytest_auepora.reporting.formats.registry import FORMATS
 
+from ...unit.reporting.page.pages import data_of, details_of, read
 from ..conftest import Example
 
 TWO = """
@@ -98,7 +100,7 @@ def test_a_report_that_could_not_be_written_fails_the_run(project: Example, quie
     result = project.run("--auepora-report", "md:out/a.md", "--auepora-report", "json:b.json", *quiet)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     told = f"{result.stdout}\n{result.stderr}"
-    assert len(re.findall(r"^ERROR: md:out/a.md was not written: File exists$", told, re.MULTILINE)) == 1, told
+    assert len(re.findall(r"^ERROR: md:out/a.md .*: File exists$", told, re.MULTILINE)) == 1, told
     assert read_json_report(project.read("b.json")).runs
 
 
@@ -107,7 +109,7 @@ def test_a_failing_run_stopped_early_has_its_reports(project: Example) -> None:
     project.run("-x", "--auepora-report", "md:a.md", "--auepora-report", "json:a.json")
     ((run, verdict),) = read_json_report(project.read("a.json")).pairs
     assert (list(run.cases), verdict.outcome) == (["refund-window"], "failed")
-    assert "1 of 5 cases ran, gates not judged" in project.read("a.md")
+    assert "1 of 5 cases" in project.read("a.md")
 
 
 def test_an_interrupted_run_has_its_reports(job: Example) -> None:
@@ -185,7 +187,7 @@ def test_configurations_stand_side_by_side(project: Example) -> None:
     )
     (compared,) = json.loads(project.read("a.json"))["side_by_side"]
     assert [column["name"] for column in compared["columns"]] == ["good", "bad"]
-    assert "### shop side by side" in project.read("a.md")
+    assert re.search(r"^### shop .*[^#]*\|.* good .* bad ", project.read("a.md"), re.MULTILINE)
 
 
 OWN = """
@@ -228,10 +230,6 @@ def test_a_reference_that_is_no_configuration(project: Example) -> None:
     result.stdout.fnmatch_lines(["auepora_reference = god: no such configuration; available: bad, good"])
 
 
-def test_one_configuration_stands_alone(project: Example) -> None:
-    assert "side by side" not in str(project.run().stdout)
-
-
 def properties(project: Example) -> dict[str, dict[str, str]]:
     root = ET.parse(project.path / "j.xml").getroot()
     return {
@@ -247,13 +245,14 @@ def test_scores_are_junit_properties_on_request(project: Example) -> None:
         "@pytest.mark.auepora('shop.golden.yaml')\ndef test_each(auepora_case):\n    pass\n\n"
         "def test_other():\n    pass\n",
     )
-    project.run("--junitxml", "j.xml")
+    project.run("--junitxml", "j.xml", "--auepora-report=json:a.json")
+    assert "side_by_side" not in json.loads(project.read("a.json")), "one configuration stands alone"
     assert {name for name, values in properties(project).items() if values} == {"suite"}
     project.pytester.makeini("[pytest]\nauepora_junit_properties = true")
     project.run("--junitxml", "j.xml")
     found = properties(project)
     assert found["warranty"]["auepora.token_f1"] == "0.3636"
-    assert found["ceo-salary"]["auepora.recall@1"] == "n/a: nothing relevant: a refusal is expected"
+    assert found["ceo-salary"]["auepora.recall@1"].startswith("n/a: ")
     assert found["warranty"]["auepora.state"] == "passed"
     assert found["test_all"]["auepora.warranty.token_f1"] == "0.3636"
     assert found["test_each[warranty]"]["auepora.token_f1"] == "0.3636"
@@ -280,6 +279,7 @@ def test_a_page_shows_the_runs_before(project: Example) -> None:
     project.break_retriever()
     result = project.run_apart("--auepora-report", "report.html")
     result.stdout.fnmatch_lines(["reports: html:report.html"])
-    page = project.read("report.html")
-    assert '"history":{"metrics":[{' in page
-    assert '"earlier":"the accepted run"' in page
+    page = read(project.read("report.html"))
+    (suite,) = data_of(page)["suites"]
+    assert suite["history"]["metrics"]
+    assert NAME in {case.get("earlier") for case in details_of(page)}
