@@ -40,7 +40,7 @@ from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOu
 from ..errors import OutputShapeError, SystemShapeError
 from .between import Standing, seen
 from .documents import name_of_source
-from .outputs import ANSWER_KEYS, NOTES, to_response
+from .outputs import ANSWER_KEYS, NOTES, WITHOUT_DOCUMENTS, to_response
 from .pairs import Look
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
@@ -164,7 +164,7 @@ class _Components:
             )
         outputs = SystemOutputs(documents or [], to_response("" if answer is None else answer))
         if documents is None:
-            outputs.extra[NOTES] = ["the answer came without documents"]
+            outputs.extra[NOTES] = [WITHOUT_DOCUMENTS]
         usage = [call for name in self.read_from for call in _usage_of(results.get(name, {}))]
         if has_counts(usage):
             outputs.extra[USAGE] = usage

@@ -37,6 +37,8 @@ _ID_LIST_KEYS = (
 )  # fmt: skip
 NOTES = "auepora_notes"
 """The key of ``SystemOutputs.extra`` that holds what a report should say about the outputs' shape."""
+WITHOUT_DOCUMENTS = "the answer came without documents"
+"""One of these notes."""
 
 ACCEPTED = (
     "SystemOutputs; Response; a string; (answer, documents); or a mapping or object with an answer "
@@ -111,8 +113,7 @@ def _fresh_copy(raw: SystemOutputs) -> SystemOutputs:
 
 def _build(answer: Any, documents: Any) -> SystemOutputs:
     outputs = SystemOutputs(to_retrieved(documents), to_response(answer))
-    no_documents = ["the answer came without documents"]
-    _add_notes(outputs, document_notes(outputs.retrieved) if documents is not None else no_documents)
+    _add_notes(outputs, document_notes(outputs.retrieved) if documents is not None else [WITHOUT_DOCUMENTS])
     return outputs
 
 

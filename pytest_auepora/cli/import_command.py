@@ -60,6 +60,8 @@ def _import(args: argparse.Namespace, options: dict[str, Any]) -> int:
     suite = import_cases(path, args.source, **options)
     if not suite.cases:
         raise ImportProblem(f"{path}: no case was found. Dropped: {'; '.join(suite.dropped) or 'nothing'}")
+    if args.answers is not None and not suite.answers:
+        raise UsageError(f"--answers {args.answers}: there is no recorded answer in {path}")
     if args.answers is None and suite.answers:
         suite.dropped.append(f"{plural(len(suite.answers), 'recorded answer')}: --answers FILE.jsonl keeps them")
     text = golden_text(suite, progress=None, ascii_only=output is None and is_ascii_output())

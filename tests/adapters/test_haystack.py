@@ -16,6 +16,7 @@ from haystack.dataclasses import ChatMessage
 from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from pytest_auepora.adapters.haystack import from_haystack
+from pytest_auepora.adapters.outputs import WITHOUT_DOCUMENTS
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.errors import OutputShapeError, SystemShapeError
 
@@ -108,7 +109,7 @@ def test_chat_pipeline() -> None:
     prompt = ChatPromptBuilder([ChatMessage.from_user("{{question}}")], required_variables="*")
     outputs = ask(pipeline(("prompt", prompt), ("llm", ChatRepeater()), connect=(("prompt.prompt", "llm.messages"),)))
     assert outputs.response.text == f"re: {SAMPLE.query}"
-    assert outputs.extra["auepora_notes"] == ["the answer came without documents"]
+    assert outputs.extra["auepora_notes"] == [WITHOUT_DOCUMENTS]
 
 
 def test_optional_variables_of_a_prompt_get_the_query_too() -> None:

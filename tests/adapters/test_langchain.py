@@ -25,6 +25,7 @@ from langchain_core.runnables import (
 )
 
 from pytest_auepora.adapters.langchain import from_langchain
+from pytest_auepora.adapters.outputs import WITHOUT_DOCUMENTS
 from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.errors import OutputShapeError, SystemShapeError
 from tests.unit.adapters.asking import by_query
@@ -146,7 +147,7 @@ def test_context_of_text_is_no_document() -> None:
     chain = RunnablePassthrough.assign(answer=lambda x: "yes", context=lambda x: "some text")
     outputs = ask(from_langchain(chain, input_key="question"))
     assert outputs.retrieved == []
-    assert outputs.extra["auepora_notes"] == ["the answer came without documents"]
+    assert outputs.extra["auepora_notes"] == [WITHOUT_DOCUMENTS]
 
 
 def test_parallel_of_documents_and_answer() -> None:

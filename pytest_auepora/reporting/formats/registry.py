@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -54,12 +54,20 @@ def read_target(text: str) -> Target:
     if not colon or len(kind) == 1:  # a single letter is a Windows drive
         kind, path = _BY_SUFFIX.get(Path(text).suffix.lower(), ""), text
         if not kind:
-            raise AueporaError(f"{text!r} does not say its format; write FORMAT:FILE with one of {', '.join(known)}")
+            raise AueporaError(
+                f"{text!r} does not say its format{_meant(text, known)}; write FORMAT:FILE with one of "
+                f"{', '.join(known)}"
+            )
     if kind not in known:
-        raise AueporaError(f"no report format {kind!r}{did_you_mean(kind, known)}; available: {', '.join(known)}")
+        raise AueporaError(f"no report format {kind!r}{_meant(kind, known)}; available: {', '.join(known)}")
     if not path:
         raise AueporaError(f"{text!r} names no file; write {kind}:FILE")
     return Target(kind, Path(path))
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    """Return a suggestion for *word*, which may be a suffix of files of a format."""
+    return did_you_mean(_BY_SUFFIX.get(f".{word.lower()}", word), known)
 
 
 def report_text(kind: str, report: Report) -> str:

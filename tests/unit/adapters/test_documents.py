@@ -210,22 +210,25 @@ def test_what_is_no_list_of_documents_is_an_error_that_shows_it(raw: Any, messag
     assert message in str(caught.value)
 
 
-def test_notes_say_where_ids_came_from() -> None:
-    assert document_notes([]) == []
-    assert document_notes(to_retrieved([{"id": "a"}, {"id": "b"}])) == []
-    assert document_notes(to_retrieved(["one text", "two texts"])) == [
-        "documents carry no ids; matched by quote or text only"
-    ]
-    assert document_notes(to_retrieved(["one text", {"id": "b"}])) == ["1 of 2 documents carry no id"]
-    scored = [{"id": name, "score": score} for name, score in (("a", 0.5), ("b", 0.9), ("c", 0.1))]
-    told = "documents came scored and not in the order of their scores; the order they came in counts"
-    assert document_notes(to_retrieved(scored)) == [told]
-    assert document_notes(to_retrieved(sorted(scored, key=str))) == [told]
-    for ends in (1, -1):
-        assert document_notes(to_retrieved(sorted(scored, key=lambda hit: ends * float(str(hit["score"]))))) == []
-    assert document_notes(to_retrieved(["policy-4"])) == [
-        "documents are bare strings without white space; taken as ids"
-    ]
+SCORED = [{"id": name, "score": score} for name, score in (("a", 0.5), ("b", 0.9), ("c", 0.1))]
+UNORDERED = "documents came scored and not in the order of their scores; the order they came in counts"
+
+
+@pytest.mark.parametrize(
+    ("documents", "notes"),
+    [
+        ([], []),
+        ([{"id": "a"}, {"id": "b"}], []),
+        (["one text", "two texts"], ["documents carry no ids; matched by quote or text only"]),
+        (["one text", {"id": "b"}], ["1 of 2 documents carry no id"]),
+        (["policy-4"], ["documents are bare strings without white space; taken as ids"]),
+        (SCORED, [UNORDERED]),
+        (sorted(SCORED, key=lambda hit: float(str(hit["score"]))), []),
+        (sorted(SCORED, key=lambda hit: -float(str(hit["score"]))), []),
+    ],
+)
+def test_notes_say_where_ids_came_from(documents: list[Any], notes: list[str]) -> None:
+    assert document_notes(to_retrieved(documents)) == notes
 
 
 json_like = st.recursive(

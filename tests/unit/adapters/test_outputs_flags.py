@@ -35,4 +35,5 @@ def test_flags_of_any_library_are_read(value: Any, read: bool) -> None:
 
 
 def test_a_flag_that_is_not_known_is_none() -> None:
-    assert is_refusal(to_outputs({"answer": "I do not know", "refused": None})) is True
+    outputs = to_outputs({"answer": "I do not know", "refused": None})
+    assert is_refusal(outputs) is True

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.cause.mutants import KINDS, Kind, Mutator, Recorded
+from pytest_auepora.cause.mutants import KINDS, REFUSAL, Kind, Mutator, Recorded
 from pytest_auepora.core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.metrics.refusal import is_refusal
@@ -32,6 +32,10 @@ CASES = {
 }
 
 
+DROPPED: Kind = "best document dropped"
+OTHER: Kind = "another case's answer"
+
+
 def mutant(kind: Kind, case_id: str, broken: list[str] | None = None) -> SystemOutputs | None:
     mutator = Mutator(kind, CASES)
     keys = mutator.keys(broken or [case_id], Random(0))
@@ -45,9 +49,9 @@ def ids(outputs: SystemOutputs | None) -> list[str]:
 
 
 def test_the_best_relevant_document_is_dropped() -> None:
-    assert ids(mutant("best document dropped", "a")) == ["terms#1", "index#1"]
-    assert ids(mutant("best document dropped", "c")) == ["terms#1"]  # without labels, the first
-    assert mutant("best document dropped", "d") is None
+    assert ids(mutant(DROPPED, "a")) == ["terms#1", "index#1"]
+    assert ids(mutant(DROPPED, "c")) == ["terms#1"]  # without labels, the first
+    assert mutant(DROPPED, "d") is None
 
 
 def test_what_is_not_in_the_index_is_missing_for_every_case() -> None:
@@ -98,12 +102,12 @@ def test_the_fact_is_lost_and_nothing_else(case_id: str, left: str) -> None:
 
 
 def test_another_answer_is_of_an_independent_case() -> None:
-    other = mutant("another case's answer", "a")
+    other = mutant(OTHER, "a")
     assert other is not None
-    assert other.response.text in {"Within 30 days", "Nobody knows.", "I don't know."}
+    assert other.response.text in {"Within 30 days", "Nobody knows.", REFUSAL}
     assert "citations" not in other.response.metadata
     one_cluster = {"a": CASES["a"]}
-    assert Mutator("another case's answer", one_cluster).targets == []
+    assert Mutator(OTHER, one_cluster).targets == []
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.cause.mutants import Kind
+from pytest_auepora.cause.mutants import KINDS, Kind
 from pytest_auepora.cause.mutate import Detection, Sensitivity, _share_of_all, mutate
 from pytest_auepora.errors import HistoryError
 from pytest_auepora.metrics.registry import Registry
@@ -50,10 +50,8 @@ def test_a_suite_of_retrieval_sees_no_answers(tmp_path: Path) -> None:
     assert sensitivity.detections[0] == Detection("", 0.0, 0, 3, 0)
     seen = rates(sensitivity, 0.2)
     assert seen.pop("order shuffled") > 0  # where it leaves the first two places
-    assert seen == {
-        "best document dropped": 1.0, "stale index": 1.0, "texts cut": 0.0,
-        "refusals": 0.0, "lost facts": 0.0, "another case's answer": 0.0,
-    }  # fmt: skip
+    assert {kind for kind, rate in seen.items() if rate == 1.0} == {*KINDS[:2]}
+    assert {kind for kind, rate in seen.items() if rate == 0.0} == {*KINDS[2:]} - {"order shuffled"}
     unmoved = {sight.kind: len(sight.unmoved) for sight in sensitivity.sights}
     assert unmoved["refusals"] == unmoved["lost facts"] == N
     others = {sight.kind: sight.others for sight in sensitivity.sights}

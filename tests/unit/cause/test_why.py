@@ -25,7 +25,7 @@ from pytest_auepora.io.golden.model import GoldenSuite
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import Acceptance, merge
 from pytest_auepora.regression.baseline import Baseline
-from pytest_auepora.regression.cause import Cause
+from pytest_auepora.regression.cause import Cause, LeftOut, Refusal
 from pytest_auepora.regression.verdict import judge
 
 N = 12
@@ -163,16 +163,16 @@ def test_where_no_retriever_was_seen_nothing_is_guessed(tmp_path: Path) -> None:
 
 
 def test_without_the_accepted_documents_nothing_is_asked(suite: Suite, tmp_path: Path) -> None:
+    refusal: Refusal = "no accepted documents"
     for accepted in (None, AcceptedTexts(tmp_path / "none.json.gz")):
         cause = suite.why(lost, accepted=accepted)
-        assert (cause.refusal, set(cause.left_out.values()), suite.generated) == (
-            "no accepted documents", {"not kept"}, [],
-        )  # fmt: skip
+        assert (cause.refusal, set(cause.left_out.values()), suite.generated) == (refusal, {"not kept"}, [])
 
 
 def test_documents_that_are_not_whole_are_not_given(suite: Suite) -> None:
     suite.texts["c00"].lost["documents"] = "changed"
-    assert suite.why(lost).left_out == {"c00": "not kept whole"}
+    whole: LeftOut = "not kept whole"
+    assert suite.why(lost).left_out == {"c00": whole}
 
 
 def test_documents_that_are_ids_alone_are_not_given(tmp_path: Path) -> None:

@@ -20,46 +20,55 @@ def found(**more: Any) -> Study:
     return Study("llm_faithfulness", 0.5, **{**given, **more})
 
 
-def test_a_judge_that_may_gate() -> None:
-    assert study_text(found()) == (
-        "llm_faithfulness: may gate: people agree with the judge\n"
-        "3 labels, 2 yes and 1 no; the judge says yes from 0.5\n"
-        "\n"
-        "  kappa  0.812  95 % 0.700 to 0.900 (bootstrap)\n"
-    )
-
-
-def test_all_that_keeps_a_judge_from_gating() -> None:
-    text = study_text(found(shortfalls=["3 labels, at least 100 are wanted", "κ is 0.31, at least 0.6 is wanted"]))
-    told = "stays advisory: 3 labels, at least 100 are wanted; κ is 0.31, at least 0.6 is wanted"
-    assert " ".join(text.split()).startswith(f"llm_faithfulness: {told} 3 labels, ")
-
-
-def test_figures_stand_in_columns_each_as_far_as_it_is_known() -> None:
-    figures = {
-        "kappa": Estimate(None),
-        "alpha": Estimate(-0.1, None, 0.25, "bootstrap", 9),
-        "parse failures": Estimate(0.0, 0.0, 0.0369, "Wilson", 100),
-        "alpha of grades": Estimate(0.5, n=9),
-    }
-    assert study_text(found(figures=figures)).split("\n\n")[1].splitlines() == [
-        "  kappa            n/a",
-        "  alpha            -0.100  95 % ? to 0.250 (bootstrap)",
-        "  parse failures   0.000  95 % 0.000 to 0.037 (Wilson)",
-        "  alpha of grades  0.500",
-    ]
+FIGURES = {
+    "kappa": Estimate(None),
+    "alpha": Estimate(-0.1, None, 0.25, "bootstrap", 9),
+    "parse failures": Estimate(0.0, 0.0, 0.0369, "Wilson", 100),
+    "alpha of grades": Estimate(0.5, n=9),
+}
+SHORTFALLS = ["3 labels, at least 100 are wanted", "κ is 0.31, at least 0.6 is wanted"]
+HEAD = """\
+llm_faithfulness: may gate: people agree with the judge
+3 labels, 2 yes and 1 no; the judge says yes from 0.5
+"""
+KAPPA = "  kappa  0.812  95 % 0.700 to 0.900 (bootstrap)\n"
 
 
 @pytest.mark.parametrize(
-    ("fixed", "broken", "p", "outcome"),
-    [(9, 1, 0.0117, "better"), (1, 9, 0.0117, "worse"), (3, 2, 0.6875, "no clear difference")],
+    ("study", "screen"),
+    [
+        (found(), f"{HEAD}\n{KAPPA}"),
+        (
+            found(shortfalls=SHORTFALLS),
+            "llm_faithfulness: stays advisory: 3 labels, at least 100 are wanted; κ is 0.31, at least 0.6 is\n"
+            f"  wanted\n{HEAD.splitlines()[1]}\n\n{KAPPA}",
+        ),
+        (
+            found(figures=FIGURES),
+            f"{HEAD}\n"
+            "  kappa            n/a\n"
+            "  alpha            -0.100  95 % ? to 0.250 (bootstrap)\n"
+            "  parse failures   0.000  95 % 0.000 to 0.037 (Wilson)\n"
+            "  alpha of grades  0.500\n",
+        ),
+        (
+            found(change=JudgeChange(40, 9, 1, 0.0117)),
+            f"{HEAD}\n{KAPPA}"
+            "against the judge calibrated before, on 40 items: 9 now right, 1 now wrong, better (mid-p McNemar\n"
+            "  0.0117)\n",
+        ),
+    ],
+)
+def test_a_calibration_on_the_screen(study: Study, screen: str) -> None:
+    assert study_text(study) == screen
+
+
+@pytest.mark.parametrize(
+    ("fixed", "broken", "p", "outcome"), [(1, 9, 0.0117, "worse"), (3, 2, 0.6875, "no clear difference")]
 )
 def test_the_judge_before(fixed: int, broken: int, p: float, outcome: str) -> None:
     text = " ".join(study_text(found(change=JudgeChange(40, fixed, broken, p))).split())
-    assert text.endswith(
-        f"against the judge calibrated before, on 40 items: {fixed} now right, {broken} now wrong, {outcome} "
-        f"(mid-p McNemar {p})"
-    )
+    assert text.endswith(f", {outcome} (mid-p McNemar {p})")
 
 
 LONG = "12 replies of the judge were no score (the judge's reply is not JSON: '返金はいつまで'); " * 3

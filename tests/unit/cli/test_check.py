@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from pytest_auepora.cli.arguments import METRICS_HOOK
 from pytest_auepora.io.golden.fields import golden_schema
+from pytest_auepora.reporting.formats.json_report import report_schema, side_by_side_schema
 
 from .conftest import GOLDEN, Shell
 
@@ -21,10 +26,8 @@ def test_a_sound_file(shell: Shell) -> None:
 def test_gates_without_an_owner(shell: Shell) -> None:
     shell.write("b.golden.yaml", GOLDEN.replace("owner: search-team\n", "").replace("suite: shop", "suite: b"))
     said = shell("check", "b.golden.yaml")
-    assert (said.code, said.out.splitlines()[1]) == (
-        0,
-        "b.golden.yaml: no owner for recall@3: name one with owner:, or with owners: by metric",
-    )
+    line = said.out.splitlines()[1]
+    assert (said.code, line.startswith("b.golden.yaml: "), "recall@3" in line) == (0, True, True)
     assert json.loads(shell("check", "b.golden.yaml", "--json").out)[0]["unowned"] == ["recall@3"]
 
 
@@ -47,16 +50,14 @@ def test_a_directory_stands_for_its_golden_files(shell: Shell) -> None:
     assert shell("check", "lost.golden.yaml").code == 2
 
 
-def test_the_schema(shell: Shell) -> None:
-    said = shell("schema")
-    assert (said.code, json.loads(said.out)) == (0, golden_schema())
-
-
-def test_the_schemas_are_printed(shell: Shell) -> None:
-    titles = [json.loads(shell("schema", *of).out)["title"] for of in ((), ("report",), ("side-by-side",))]
-    assert titles[1:] == ["auepora report", "auepora systems side by side"]
-    assert titles[0] not in titles[1:]
-    assert shell("schema", "reports").code == 2
+@pytest.mark.parametrize(
+    ("of", "schema"),
+    [((), golden_schema), (("golden",), golden_schema), (("report",), report_schema),
+     (("side-by-side",), side_by_side_schema)],
+)  # fmt: skip
+def test_the_schemas_are_printed(shell: Shell, of: tuple[str, ...], schema: Callable[[], Any]) -> None:
+    said = shell("schema", *of)
+    assert (said.code, json.loads(said.out)) == (0, schema())
 
 
 @pytest.mark.parametrize("args", [(), ("no-such",), ("check",), ("runs", "--limit", "many"), ("report",)])
@@ -69,7 +70,7 @@ def test_usage_errors(shell: Shell, args: tuple[str, ...]) -> None:
 def test_help_says_what_the_exit_codes_mean(shell: Shell) -> None:
     said = shell("--help")
     assert said.code == 0
-    assert "0 pass, 1 fail, 2 usage, 3 could not judge" in " ".join(said.out.split())
+    assert re.findall(r"\d", said.out.rpartition("exit codes:")[2]) == ["0", "1", "2", "3"]
     for name in ("runs", "compare", "report", "score", "check", "schema"):
         assert shell(name, "--help").code == 0
 
@@ -131,10 +132,7 @@ def test_a_projects_own_metrics_are_known_where_they_are_named(shell: Shell, mon
     assert "'own'" in said.out
     assert "--metrics" not in said.out
     (shell.path / "conftest.py").write_text(OWN, encoding="utf-8")
-    assert (
-        "; if conftest.py defines it: --metrics conftest.py:pytest_auepora_metrics"
-        in shell("check", "shop.golden.yaml").out
-    )
+    assert f"--metrics conftest.py:{METRICS_HOOK}" in shell("check", "shop.golden.yaml").out
     own = "--metrics=conftest.py:pytest_auepora_metrics"
     before = sys.modules.get("conftest")
     try:
@@ -194,7 +192,8 @@ def test_suites_that_differ_by_case_alone_are_an_error(shell: Shell) -> None:
     shell.write("other.golden.yaml", GOLDEN.replace("suite: shop", "suite: Shop"))
     said = shell("check", "shop.golden.yaml", "other.golden.yaml")
     assert said.code == 1
-    assert "suite 'Shop' is, on disks" in said.out
+    assert "other.golden.yaml: " in said.out
+    assert "'Shop'" in said.out
 
 
 def test_drafts_are_counted(shell: Shell) -> None:

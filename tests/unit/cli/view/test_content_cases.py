@@ -10,7 +10,7 @@ from pytest_auepora.errors import UnknownRunError
 
 from ...history.recordings import failed, said
 from ...reporting.builders import Case, run_of, verdict_of
-from .histories import Stored
+from .histories import RATIONALE, Stored
 
 
 def test_a_case_that_is_not_there_is_refused(history: Stored) -> None:
@@ -49,7 +49,7 @@ def test_every_answer_is_there_with_its_scores(history: Stored) -> None:
 def test_what_the_judge_says_stands_beside_its_reasons(history: Stored) -> None:
     told = case_page(history.library, history.library.pair(history.worse), "steady")
     assert [(one["metric"], one["value"]) for one in told["judges"]] == [("helpful", "0.800")]
-    assert told["judged"] == [["helpful", "", "It is to the point."]]
+    assert told["judged"] == [["helpful", "", RATIONALE]]
 
 
 def test_evidence_is_whole_where_answers_are_recorded(history: Stored) -> None:

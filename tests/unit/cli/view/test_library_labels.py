@@ -12,12 +12,14 @@ from pytest_auepora.errors import AueporaError
 
 from .histories import Stored
 
+EVIDENCE = ["Refunds take a month."]
+
 
 def test_labels_are_read_by_calibrate(history: Stored, tmp_path: Path) -> None:
     run = history.library.pair(history.worse).run
     path = label_path(tmp_path / "labels", run.suite, "helpful")
     for case_id, label in (("steady", True), ("fell-out", False), ("wrong-answer", False)):
-        put_label(path, run, run.cases[case_id], "helpful", person="anna", label=label, evidence=["What it says."])
+        put_label(path, run, run.cases[case_id], "helpful", person="anna", label=label, evidence=EVIDENCE)
     put_label(path, run, run.cases["steady"], "helpful", person="ben", label=True)
     found = read_label_file(path)
     assert found.scale == "boolean"
@@ -26,7 +28,7 @@ def test_labels_are_read_by_calibrate(history: Stored, tmp_path: Path) -> None:
         ("fell-out", [False], 0.8, "m-9"),
         ("wrong-answer", [False], 0.8, "m-9"),
     ]
-    assert found.items[1].texts == ["What it says."]
+    assert found.items[1].texts == EVIDENCE
 
 
 def test_a_label_is_changed_and_taken_back(history: Stored, tmp_path: Path) -> None:

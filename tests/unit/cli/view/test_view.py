@@ -28,9 +28,9 @@ def test_it_says_where_the_page_is(
     listening: socket = served[0]
     with listening:
         port = listening.getsockname()[1]
-        assert capsys.readouterr().err == (
-            f"http://127.0.0.1:{port}/ shows the runs of {tmp_path / 'h.sqlite'}; Ctrl-C ends it\n"
-        )
+        told = capsys.readouterr().err
+        assert told.partition("/ ")[0].endswith(f"//127.0.0.1:{port}")
+        assert str(tmp_path / "h.sqlite") in told
         assert main(["view", "--port", str(port)]) == 3
         assert "in use" in capsys.readouterr().err
 
@@ -41,9 +41,7 @@ def test_without_its_extra_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, app.__name__)
     assert main(["view"]) == 3
-    assert "auepora view needs an extra that is not installed: pip install 'pytest-auepora[ui]'" in (
-        capsys.readouterr().err
-    )
+    assert "'pytest-auepora[ui]'" in capsys.readouterr().err
 
 
 def test_a_history_that_cannot_be_read_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,6 +38,8 @@ def test_targets(text: str, kind: str, path: str) -> None:
         ("jsn:report.json", "no report format 'jsn' \\(did you mean 'json'\\?\\); available: md, json"),
         ("report.txt", "'report.txt' does not say its format"),
         ("", "does not say its format"),
+        ("markdown:a.txt", "'md'"),
+        ("markdown", "'md'.*FORMAT:FILE"),
         ("md:", "'md:' names no file"),
     ],
 )
