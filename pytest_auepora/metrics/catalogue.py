@@ -41,7 +41,7 @@ _MODULES = (
     ("service.operational", "error_rate_per_1k timeout_rate retries tool_success_rate cpu_percent memory_mb"),
     ("service.system_usage", "mean_tokens p{percent}_tokens mean_cost total_cost"),
     ("service.privacy", "redaction_efficacy block_efficacy secure_field_bypass"),
-    ("service.leaks", "no_leak leak_rate@{k}"),
+    ("service.privacy", "no_leak leak_rate@{k}"),
     ("retrieval_basic", "recall@{k}_doc precision@{k}_doc hit@{k}_doc"),
     ("retrieval_ranking", "mrr_doc mrr@{k}_doc map_doc map@{k}_doc ndcg@{k}_doc"),
     ("retrieval_judged", "judged@{k}_doc bpref_doc r_precision_doc rbp_doc"),

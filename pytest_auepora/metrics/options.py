@@ -140,7 +140,10 @@ class Configured(Metric):
         return material if isinstance(material, NotApplicable) else None
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        return where_applicable(lambda: self.score_answer(sample, outputs, self.read_case(sample)))
+        try:
+            return self.score_answer(sample, outputs, self.read_case(sample))
+        except DoesNotApply as exc:
+            return NotApplicable(str(exc))
 
     def spelled_stem(self) -> str:
         """Return the part of the name before the bracket, without a cut-off that is not set."""

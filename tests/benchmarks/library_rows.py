@@ -46,7 +46,7 @@ def scoring(names: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Callable[
 
     def run() -> float:
         outputs = [SystemOutputs([], Response(answer)) for _, answer in pairs]
-        for cached in (text._cached_words, text._cached_squad):
+        for cached in text._CACHES:
             cached.cache_clear()
         return timed(lambda: [metric.compute(samples, outputs) for metric in metrics])
 

@@ -13,7 +13,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import accumulate
 from typing import NamedTuple
 
 from ...core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
@@ -25,10 +24,6 @@ from .gold import GoldLabel, LabelMatcher, labels_of, source_of
 Worth = Callable[[int], int]
 """What a grade is worth."""
 
-_DEPTH = 1024
-_LOG2 = [math.log2(rank + 1) for rank in range(1, _DEPTH + 1)]
-_IDEAL = [0.0, *accumulate(1 / log for log in _LOG2)]  # of 0, 1, 2, … documents of gain 1
-
 
 @dataclass(eq=False, repr=False, slots=True)
 class Ranking:
@@ -38,8 +33,7 @@ class Ranking:
     ``cuts`` are the positions at which a cut at k sees them: the slots, except where documents are counted but
     chunks are cut.  ``absorbed`` holds, by index into ``slots``, the grades of further labels first covered there.
     ``names`` are all relevant labels, ``ideal`` their grades in falling order, ``places`` where each was found.
-    ``slot_cuts`` are the cuts of all slots, None where they are 0, 1, 2, …; ``slot_grades`` the highest grade that each
-    slot covers, repeats included.
+    ``slot_cuts`` are the cuts of all slots; ``slot_grades`` the highest grade that each slot covers, repeats included.
     """
 
     names: list[str]
@@ -48,9 +42,8 @@ class Ranking:
     grades: list[int]
     cuts: list[int]
     places: dict[str, int]
-    depth: int
+    slot_cuts: Sequence[int]
     absorbed: dict[int, list[int]] = field(default_factory=dict)
-    slot_cuts: list[int] | None = None
     slot_grades: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -75,7 +68,7 @@ class Ranking:
 
     def returned(self, k: int) -> int:
         """Return how many slots there are among the top *k*."""
-        return min(k, self.depth) if self.slot_cuts is None else bisect_left(self.slot_cuts, k)
+        return bisect_left(self.slot_cuts, k)
 
     def precisions(self, k: int | None) -> float:
         """Return the sum of the precision at each relevant slot of the top *k*."""
@@ -91,10 +84,7 @@ class Ranking:
     def ideal_gain(self, k: int, worth: Worth) -> float:
         """Return the gain of the best possible order of all labels; never 0."""
         ideal = self.ideal_grades(k)
-        size = min(k, len(ideal))
-        if size <= _DEPTH and worth(ideal[0]) == worth(ideal[-1]) == 1:
-            return _IDEAL[size]
-        return _discounted_gain(range(size), ideal, worth)
+        return _discounted_gain(range(min(k, len(ideal))), ideal, worth)
 
     def ideal_grades(self, k: int | None) -> list[int]:
         """Return the grades of an ideal ranking, best first; labels that one chunk of the top *k* covers are one."""
@@ -119,7 +109,7 @@ def _discounted_gain(slots: Iterable[int], grades: Iterable[int], worth: Worth) 
     # added one by one: sum() rounds differently from Python 3.12 on, and an ideal order must give exactly 1
     total = 0.0
     for slot, grade in zip(slots, grades, strict=False):
-        total += worth(grade) / (_LOG2[slot] if slot < _DEPTH else math.log2(slot + 2))
+        total += worth(grade) / math.log2(slot + 2)
     return total
 
 
@@ -151,10 +141,10 @@ def ranking_of(sample: EvaluationSample, outputs: SystemOutputs, matching: Match
         MetricError: a label or score cannot be used; an id is returned twice under ``duplicates="error"``; a
             quote or span of a returned document cannot be compared, as its chunks have neither text nor offsets.
     """
-    need_relevant(sample)
     gold, retrieved = sample.relevant_docs or [], outputs.retrieved
     key = matching, id(gold), len(gold), id(retrieved), len(retrieved)
     if (found := outputs.memo.get(key)) is None:
+        need_relevant(sample)
         plain = _plain_ranking(gold, retrieved) if matching == _PLAIN else None
         found = plain or _ranking(sample, retrieved, matching), gold, retrieved  # so that no other list gets their ids
         outputs.memo[key] = found
@@ -163,7 +153,10 @@ def ranking_of(sample: EvaluationSample, outputs: SystemOutputs, matching: Match
 
 
 def _plain_ranking(gold: Sequence[Document], retrieved: Sequence[RetrievedDocument]) -> Ranking | None:
-    """Return the ranking by ids alone, with default matching; None where a label is no plain id."""
+    """Return the ranking by ids alone, with default matching; None where a label is no plain id.
+
+    `_ranking` gives the same, too slowly for a set of many thousand cases.
+    """
     grades: dict[str, int] = {}
     for doc in gold:
         if not doc.metadata:
@@ -184,7 +177,7 @@ def ranking_of_ids(grades: Mapping[str, int], ids: Sequence[str]) -> Ranking:
     slots = list(places.values())
     ideal = sorted(grades.values(), reverse=True)
     earned = [slot_grades[slot] for slot in slots]
-    return Ranking(list(grades), ideal, slots, earned, slots, places, len(ids), slot_grades=slot_grades)
+    return Ranking(list(grades), ideal, slots, earned, slots, places, range(len(ids)), slot_grades=slot_grades)
 
 
 def _sort_retrieved(retrieved: Sequence[RetrievedDocument], ties: str) -> Sequence[RetrievedDocument]:
@@ -227,23 +220,20 @@ def _ranking(sample: EvaluationSample, retrieved: Sequence[RetrievedDocument], m
     """Return the ranking for any kind of label and any matching."""
     labels = labels_of(sample, level=matching.level)
     ideal = sorted((label.grade for label in labels if label.grade), reverse=True)
-    ranking = Ranking([label.name for label in labels if label.grade], ideal, [], [], [], {}, 0)
     slot_cuts: list[int] = []
+    ranking = Ranking([label.name for label in labels if label.grade], ideal, [], [], [], {}, slot_cuts)
     for cut, covered_labels in walk_slots(labels, retrieved, matching):
         covered = [labels[at] for at in covered_labels]
         if fresh := [label for label in covered if label.grade and label.name not in ranking.places]:
             earned, *rest = sorted((label.grade for label in fresh), reverse=True)
             if rest:
                 ranking.absorbed[len(ranking.slots)] = rest
-            ranking.slots.append(ranking.depth)
+            ranking.slots.append(len(slot_cuts))
             ranking.cuts.append(cut)
             ranking.grades.append(earned)
             ranking.places.update((label.name, cut) for label in fresh)
-        ranking.slot_grades[ranking.depth] = max((label.grade for label in covered), default=0)
+        ranking.slot_grades[len(slot_cuts)] = max((label.grade for label in covered), default=0)
         slot_cuts.append(cut)
-        ranking.depth += 1
-    if slot_cuts != list(range(ranking.depth)):
-        ranking.slot_cuts = slot_cuts
     return ranking
 
 

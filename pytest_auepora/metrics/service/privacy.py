@@ -1,23 +1,26 @@
-"""Whether sensitive items of a case leak into its answer, and whether secure fields stay out of the pipeline.
+"""What must not get out: sensitive items in the answer, secure fields in the pipeline, forbidden documents.
 
 ``labels["sensitive"]`` lists the items: texts, or mappings with ``text``.  A word of an item that also stands
 outside all items, in the query or the returned documents, is no sign of a leak by itself; an item that is there as
-a whole is.
+a whole is.  The label ``forbidden_docs`` lists the documents: ids, or mappings with ``doc``, ``quote``, … as for
+relevant documents; what a person may not see, and what a case forbids.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from ...core.conversation import asked_text
 from ...core.metrics_base import CaseScore, Measurement
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ...errors import MetricError
 from ..options import Configured, needed
+from ..ranking.gold import GoldLabel, LabelMatcher, forbidden_labels
 from ..text.comparands import answer_text
 from ..text.tokens import answer_words
-from ..values import read_entries, read_flag
+from ..values import nonempty, read_entries, read_flag
 
 Words = tuple[str, ...]
 
@@ -146,3 +149,57 @@ class SecureFieldBypass(Configured):
             bypassed = str(mode).casefold() in ("bypass", "bypassed")
         bypassed = read_flag(bypassed, "extra['privacy']['bypassed']")
         return Measurement(float(bypassed == wanted), details={"bypassed": bypassed})
+
+
+class Forbidden(Configured):
+    """Base of the metrics over the forbidden documents of a case; n/a where it has none."""
+
+    target = TargetCategory.PRIVACY
+    source = "permission-aware retrieval: what the one who asks may not see is not returned"
+    oracle = "by hand"
+
+    def read_case(self, sample: EvaluationSample) -> list[GoldLabel]:
+        return needed(forbidden_labels(sample), "no forbidden_docs")
+
+    def leaked(self, labels: list[GoldLabel], outputs: SystemOutputs, k: int | None = None) -> list[str]:
+        """Return the chunks of the top *k* (all for None) that are forbidden, with their labels.
+
+        Raises:
+            MetricError: it cannot be told of a chunk whether it is.
+        """
+        matcher = LabelMatcher(labels)
+        found = []
+        for hit in outputs.retrieved[:k]:
+            if covered := matcher.covered_labels(hit.doc):
+                chunk, label = hit.doc.doc_id, labels[covered[0]].name
+                found.append(chunk if chunk == label else f"{chunk} ({label})")
+        matcher.check(every=True)
+        return found
+
+
+class NoLeak(Forbidden):
+    """1 where no forbidden document was returned, else 0."""
+
+    stem = "no_leak"
+    formula = "[no returned chunk is one of forbidden_docs, or of one]"
+
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, labels: list[GoldLabel]) -> CaseScore:
+        """Details: ``leaked``, the chunks in rank order."""
+        leaked = self.leaked(labels, outputs)
+        return Measurement(float(not leaked), details=nonempty(leaked=leaked))
+
+
+@dataclass(eq=False, repr=False)
+class LeakRateAtK(Forbidden):
+    """Share of the cases with forbidden documents that have one among the top k."""
+
+    k: int
+
+    stem = "leak_rate@{k}"
+    direction = "lower"
+    formula = "cases with one of forbidden_docs in the top k / cases with forbidden_docs"
+
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, labels: list[GoldLabel]) -> CaseScore:
+        """1 or 0.  Details: ``leaked``, the chunks in rank order."""
+        leaked = self.leaked(labels, outputs, self.k)
+        return Measurement(float(bool(leaked)), details=nonempty(leaked=leaked))

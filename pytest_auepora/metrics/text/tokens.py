@@ -9,9 +9,9 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
-from functools import lru_cache
-from typing import Any, Literal
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import lru_cache, wraps
+from typing import Any, Literal, TypeVar, cast
 
 Cut = Literal["default", "unicode"]
 
@@ -23,6 +23,9 @@ _NO_ASCII_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _CACHED_TEXTS = 1024  # those of some batches, whose metrics ask for the same ones
 _MAX_CACHED_CHARACTERS = 50_000  # a longer text is cut again each time instead of being kept in memory
 _CACHED_STEMS = 100_000
+
+W = TypeVar("W", bound=Callable[..., tuple[str, ...]])
+_CACHES: list[Any] = []
 
 # Scripts written without spaces between words: Thai, Lao, Tibetan, Myanmar, Khmer, kana, bopomofo, Han.
 # Characters beyond U+FFFF stand in classes of their own, because they would make the others slow.
@@ -36,6 +39,18 @@ _UNSPACED_CHAR = f"[{_UNSPACED}]|[{_UNSPACED_FAR}]"
 _FOREIGN_PUNCTUATION = "\u060c\u061b\u061f\u066a-\u066d\u06d4\u0964\u0965\u3001-\u3003\u3008-\u3011\u3014-\u301f\u30fb"
 _FOREIGN = f"[{_FOREIGN_PUNCTUATION}\uff61-\uff65]"
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+
+
+def _cached(cut: W) -> W:
+    """Remember the words of the latest texts, but for long ones."""
+    remembered = lru_cache(maxsize=_CACHED_TEXTS)(cut)
+    _CACHES.append(remembered)
+
+    @wraps(cut)
+    def words_of(text: str, *args: Any, **kwargs: Any) -> tuple[str, ...]:
+        return (cut if len(text) > _MAX_CACHED_CHARACTERS else remembered)(text, *args, **kwargs)
+
+    return cast("W", words_of)
 
 
 @lru_cache(maxsize=1)
@@ -52,6 +67,7 @@ def _stem(word: str) -> str:
     return str(stem)
 
 
+@_cached
 def words(text: str, cut: Cut = "default", *, stem: bool = False) -> tuple[str, ...]:
     """Return the words of *text* for n-gram comparison.
 
@@ -62,10 +78,6 @@ def words(text: str, cut: Cut = "default", *, stem: bool = False) -> tuple[str, 
             without spaces; on ASCII text both give the same.
         stem: apply rouge-score's stemmer (nltk's Porter stemmer) to ASCII words of more than three letters.
     """
-    return (_words if len(text) > _MAX_CACHED_CHARACTERS else _cached_words)(text, cut, stem)
-
-
-def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
     if cut == "default":
         from rouge_score.tokenize import tokenize
 
@@ -76,9 +88,6 @@ def _words(text: str, cut: Cut, stem: bool) -> tuple[str, ...]:
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
         tokens = _unicode_word(_is_far(text)).findall(text)
     return tuple([_stem(word) if word.isascii() else word for word in tokens]) if stem else tuple(tokens)
-
-
-_cached_words = lru_cache(maxsize=_CACHED_TEXTS)(_words)
 
 
 @lru_cache(maxsize=2)
@@ -153,6 +162,7 @@ def cut_scripts(text: str) -> str:
     return " ".join(_unspaced_or_not(_is_far(text)).findall(text))
 
 
+@_cached
 def squad_words(
     text: str, *, case: bool = True, punctuation: bool = True, articles: bool = True, multilingual: bool = False
 ) -> tuple[str, ...]:
@@ -162,12 +172,6 @@ def squad_words(
     first three can be switched off.  With *multilingual*, `cut_scripts` comes after lower-casing, which
     changes nothing in scripts that are written with spaces and Western punctuation.
     """
-    return (_squad if len(text) > _MAX_CACHED_CHARACTERS else _cached_squad)(
-        text, case, punctuation, articles, multilingual
-    )
-
-
-def _squad(text: str, case: bool, punctuation: bool, articles: bool, multilingual: bool) -> tuple[str, ...]:
     if case:
         text = text.lower()
     if multilingual:
@@ -177,9 +181,6 @@ def _squad(text: str, case: bool, punctuation: bool, articles: bool, multilingua
     if articles:
         text = re.sub(_ARTICLE if case else _ARTICLE_ANY_CASE, " ", text)
     return tuple(text.split())
-
-
-_cached_squad = lru_cache(maxsize=_CACHED_TEXTS)(_squad)
 
 
 def ngrams(tokens: Sequence[str], n: int) -> Iterable[Any]:

@@ -128,7 +128,7 @@ def _ranking(case: CaseResult) -> Ranking | None:
         return None
     positions = {name: rank - 1 for name, rank in case.ranks.items() if rank is not None}
     ideal = sorted((doc.grade for doc in docs), reverse=True)
-    return Ranking(list(case.ranks), ideal, slots, [grade for _, grade in matches], slots, positions, len(slots))
+    return Ranking(list(case.ranks), ideal, slots, [grade for _, grade in matches], slots, positions, slots)
 
 
 def summary_json(report: Report) -> str:

@@ -42,8 +42,9 @@ def test_the_fast_pass_is_the_general_one(gold: dict[str, int], returned: list[s
     fast = matching._plain_ranking(sample.relevant_docs or [], outputs.retrieved)
     general = matching._ranking(sample, outputs.retrieved, Matching())
     assert fast is not None
-    for name in ("names", "ideal", "slots", "grades", "cuts", "places", "depth", "slot_cuts"):
+    for name in ("names", "ideal", "slots", "grades", "cuts", "places"):
         assert getattr(fast, name) == getattr(general, name)
+    assert [*fast.slot_cuts] == general.slot_cuts
     for one in (k, None):
         assert (fast.hits(one), fast.found_labels(one), fast.ideal_grades(one), fast.missed_labels(one)) == (
             general.hits(one), general.found_labels(one), general.ideal_grades(one), general.missed_labels(one),
@@ -79,7 +80,7 @@ def test_nothing_relevant_is_nothing_to_hold() -> None:
 
 def test_collapsing_closes_the_gaps() -> None:
     seen = held(wants("b c"), got("a a b b c"), duplicates="collapse")
-    assert (seen.slots, seen.cuts, seen.depth) == ([1, 2], [1, 2], 3)
+    assert (seen.slots, seen.cuts, len(seen.slot_cuts)) == ([1, 2], [1, 2], 3)
 
 
 def test_repeats_can_be_refused() -> None:
@@ -101,7 +102,7 @@ def test_a_score_that_is_no_number_cannot_be_sorted() -> None:
 
 def test_skipping_the_unjudged_moves_the_others_up() -> None:
     seen = held(wants(*graded(a=1, n=0)), got("x n y a"), unjudged="skip")
-    assert (seen.slots, seen.depth) == ([1], 2)
+    assert (seen.slots, len(seen.slot_cuts)) == ([1], 2)
 
 
 def chunks(*placed: tuple[str, str]) -> list[Document]:
@@ -113,12 +114,12 @@ DOCS = chunks(("c1", "A"), ("c2", "B"), ("c3", "A"), ("c4", "C"))
 
 def test_at_document_level_the_first_chunk_of_a_document_counts() -> None:
     seen = held(wants("A C"), got(*DOCS), level="doc")
-    assert (seen.slots, seen.depth) == ([0, 3], 4)
+    assert (seen.slots, len(seen.slot_cuts)) == ([0, 3], 4)
 
 
 def test_documents_collapse_after_the_cut_in_chunks() -> None:
     seen = held(wants("A C"), got(*DOCS), level="doc", duplicates="collapse")
-    assert (seen.slots, seen.cuts, seen.depth) == ([0, 2], [0, 3], 3)
+    assert (seen.slots, seen.cuts, len(seen.slot_cuts)) == ([0, 2], [0, 3], 3)
     assert [seen.hits(k) for k in (3, 4)] == [1, 2]
     assert [seen.returned(k) for k in (1, 2, 3, 4, 9)] == [1, 2, 2, 3, 3]
     assert [seen.missed_labels(k) for k in (3, 4, None)] == [["C"], [], []]
@@ -164,6 +165,6 @@ def test_grades_are_those_a_reader_would_mark() -> None:
 def test_a_pass_is_sound(gold: dict[str, int], returned: list[str], duplicates: str, unjudged: str) -> None:
     seen = held(wants(*graded(**gold)), got(*returned), duplicates=duplicates, unjudged=unjudged)
     assert seen.slots == sorted(set(seen.slots))
-    assert all(0 <= slot < seen.depth <= len(returned) for slot in seen.slots)
+    assert all(0 <= slot < len(seen.slot_cuts) <= len(returned) for slot in seen.slots)
     assert len(seen.slots) == len(seen.places) == len(set(returned) & set(seen.names))
     assert all(grade > 0 for grade in seen.grades)

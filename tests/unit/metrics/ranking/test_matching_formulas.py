@@ -11,7 +11,7 @@ from pytest_auepora.metrics.retrieval_ranking import MRRAtK
 
 # a at rank 2 with grade 1; b and c, of grades 2 and 1, in one chunk at rank 4; d nowhere
 HELD = Ranking(
-    ["a", "b", "c", "d"], [2, 1, 1, 1], [1, 3], [1, 2], [1, 3], {"a": 1, "b": 3, "c": 3}, 5, absorbed={1: [1]}
+    ["a", "b", "c", "d"], [2, 1, 1, 1], [1, 3], [1, 2], [1, 3], {"a": 1, "b": 3, "c": 3}, range(5), absorbed={1: [1]}
 )
 
 
@@ -48,7 +48,7 @@ def test_what_was_missed_keeps_its_order() -> None:
 
 
 def test_a_cut_in_chunks_counts_documents_it_has_seen() -> None:
-    documents = Ranking(["m"], [1], [1], [1], [3], {"m": 3}, 2, slot_cuts=[0, 3])
+    documents = Ranking(["m"], [1], [1], [1], [3], {"m": 3}, [0, 3])
     assert [documents.hits(k) for k in (1, 3, 4)] == [0, 0, 1]
     assert [documents.returned(k) for k in (1, 3, 4)] == [1, 1, 2]
     assert HELD.returned(9) == 5
