@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.base.records import meanings
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.regression.outcomes import GateOutcome, GateState, Note
@@ -24,6 +25,7 @@ from pytest_auepora.reporting.formats.json_report import (
 from pytest_auepora.reporting.formats.markdown_report import markdown_report
 from pytest_auepora.reporting.formats.side_by_side_formats import side_by_side_json
 from pytest_auepora.reporting.report import Report
+from pytest_auepora.reporting.sentences import sentences_of
 from pytest_auepora.reporting.side_by_side import side_by_side
 
 from ..builders import METRICS, MISTAKES, Case, baseline_of, run_of, verdict_of
@@ -79,10 +81,10 @@ def test_other_reports_can_be_made_from_it_alone() -> None:
 
 
 def test_it_starts_with_what_happened() -> None:
-    raw = json.loads(json_report(Report(*reports()[3])))
+    report = Report(*reports()[3])
+    raw = json.loads(json_report(report))
     assert list(raw)[:4] == ["format", "outcome", "headline", "suites"]
-    assert raw["outcome"] == "failed"
-    assert raw["headline"].startswith("3 newly failing (3 lost a document), 1 errored (1 raised), ")
+    assert (raw["outcome"], raw["headline"]) == ("failed", report.headline)
     assert raw["suites"][0]["counts"]["newly failing"] == 3
 
 
@@ -120,13 +122,9 @@ def test_keys_of_newer_versions_are_ignored() -> None:
 def test_the_sentences_stand_beside_the_data() -> None:
     run, verdict = red()
     (suite,) = json.loads(json_report(Report([run], [verdict])))["suites"]
-    said = suite["sentences"]
-    assert said["first_line"].startswith("worse: 3 newly failing")
-    assert len(said["gates"]) == len(suite["verdict"]["gates"])
-    assert said["cases"]["case-0"]["diagnosis"].startswith("retrieval: refunds.md fell out")
-    assert said["cases"]["case-0"]["failures"][0].startswith("recall@5 0.000, wanted >= 0.5")
-    assert said["next_steps"]
-    assert "case-6" not in said["cases"], "there is nothing to say of it"
+    assert suite["sentences"] == asdict(sentences_of(run, verdict))
+    assert len(suite["sentences"]["gates"]) == len(suite["verdict"]["gates"])
+    assert {"case-0", "case-3"} <= suite["sentences"]["cases"].keys() < run.cases.keys(), "of some is nothing to say"
 
 
 HEAD = '{"format": 2, "outcome": "passed", "headline": ""'
@@ -194,7 +192,7 @@ def test_they_follow_the_classes_that_are_written() -> None:
     gate = defined["GateOutcome"]["properties"]
     assert list(gate) == [f.name for f in fields(GateOutcome)]
     assert gate["state"]["enum"] == list(get_args(GateState))
-    assert gate["line"]["description"] == "Line of the golden file, or 0."
+    assert gate["line"]["description"] == meanings(GateOutcome)["line"]
     assert list(defined["CaseResult"]["properties"]) == [f.name for f in fields(CaseResult)]
     assert list(defined["Run"]["properties"]) == [f.name for f in fields(Run)]
 

@@ -7,6 +7,7 @@ from typing import Any
 from pytest_auepora.core.findings import Answers
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.reporting.page.case_data import MOST_HITS, _marked_text, case_details
+from pytest_auepora.reporting.wording.checks import evidence_lines, fault_lines
 
 from ..builders import Case, run_of, verdict_of
 from .pages import BAD_ID, CASES, red
@@ -15,7 +16,7 @@ from .pages import BAD_ID, CASES, red
 def details(name: str, *, earlier: bool = False) -> dict[str, Any]:
     run, verdict = red()
     before = run_of(CASES).cases[name] if earlier else None
-    return case_details(run.cases[name], run, verdict, before, "the run before")
+    return case_details(run.cases[name], run, verdict, before, "Monday")
 
 
 def test_an_opened_case_has_the_turns_before_its_question() -> None:
@@ -35,13 +36,13 @@ def test_an_opened_case_has_everything() -> None:
         (1, "index.md", 1), (2, "terms.md", 3),
     ]  # fmt: skip
     assert [hit["was"] for hit in one["then"]["hits"]] == [1, None, 2]
-    assert one["earlier"] == "the run before"
+    assert one["earlier"] == "Monday"
     assert one["cut"] == [10, "mrr@10"]
     recall = next(score for score in one["scores"] if score[0] == "recall@5")
     assert recall[:7] == ["recall@5", "0.000", "1.000", "-1.000", -1, ">= 0.5", False]
     assert ["time", "end to end 20 ms"] in one["facts"]
-    assert one["problems"] == ["recall@5 0.000, wanted >= 0.5, fell from 1.00 (limit 0.5)"]
-    assert one["evidence"] == ["held in 2 of 2 accepted answers, failed 1 of 1 today"]
+    case, metrics = red()[0].cases[BAD_ID], red()[0].metrics
+    assert (one["problems"], one["evidence"]) == (fault_lines(case, metrics), evidence_lines(case))
 
 
 def test_phrases_say_whether_they_hold() -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 from pytest_auepora.core.findings import Finding
 from pytest_auepora.reporting.page.case_rows import CaseRows
+from pytest_auepora.reporting.terminal.failure import failure_headline
+from pytest_auepora.reporting.wording.checks import finding_line
 
 from ..builders import Case, baseline_of, run_of, verdict_of
 from .pages import BAD_ID, red
@@ -31,7 +33,8 @@ def test_a_row_has_what_is_read_of_it() -> None:
     assert one["change"] == ["recall@5", "-1.000"]
     assert one["labels"] == {"scenario": "typo"}
     assert one["tags"] == ["smoke", "refund"]
-    assert one["why"] == "retrieval: refunds.md fell out, was at rank 2 (not among the 2 returned)"
+    run, verdict = red()
+    assert one["why"] == failure_headline(run.cases[BAD_ID], verdict.case_comparisons[BAD_ID], run.metrics)
     assert one["cells"][0] == [0.0, "0.000", -1, True, 1.0]
 
 
@@ -58,12 +61,13 @@ def test_flaky_cases_are_marked() -> None:
 
 def test_what_varies_is_listed_and_fails_nothing() -> None:
     run = run_of([Case("a", labels={"must_contain": ["30 days"]})])
-    run.cases["a"].findings = [Finding("assertion", "must_contain", "varies", held=5, accepted=5, passed=1, asked=3)]
+    varies = Finding("assertion", "must_contain", "varies", held=5, accepted=5, passed=1, asked=3)
+    run.cases["a"].findings = [varies]
     verdict = verdict_of(run)
     verdict.varies = ["a"]
     (one,) = CaseRows(run, verdict).all
     assert one["is"] == ["varies"]
-    assert "varies: 5 of 5 accepted held, 1 of 3 today" in one["said"][0]
+    assert one["said"] == [finding_line("a", varies)]
 
 
 def test_the_worst_score_there_is_looks_like_it() -> None:

@@ -16,6 +16,7 @@ from pytest_auepora.reporting.page.case_data import case_details
 from pytest_auepora.reporting.page.case_rows import FIRST, CaseRows
 from pytest_auepora.reporting.page.run_data import MOST_WORST, history_data, run_data, slice_labels, slice_rows
 from pytest_auepora.reporting.report import EarlierRun, Report, Trend
+from pytest_auepora.reporting.wording.cause import cause_lines
 
 from ..builders import Case, baseline_of, run_of, verdict_of
 from .pages import red
@@ -142,10 +143,9 @@ def test_the_cause_is_told_of_the_run_and_of_its_cases() -> None:
     assert told(run, verdict)["effects"] == [
         ["token_f1", "-1.000", [["generator", "-1.000", "[-1.000, -0.500]"], ["retrieval", "0.000", ""]]]
     ]
-    assert told(run, verdict)["cause"] == [["why: the generator (1 case, 1 call with the accepted documents)"]]
+    lines = cause_lines(verdict.cause, run, effects=False)
+    assert told(run, verdict)["cause"] == [[line] for line in lines]
     said, answer = case_details(run.cases["wrong-answer"], run, verdict)["cause"]
     assert (said.partition(":")[0], answer) == ("generator", "<b>no</b>")
     assert "cause" not in case_details(run.cases["fell-out"], run, verdict)
-    assert "**why: the generator (1 case, 1 call with the accepted documents)**" in markdown_report(
-        Report([run], [verdict])
-    )
+    assert f"**{lines[0]}**" in markdown_report(Report([run], [verdict]))

@@ -6,15 +6,10 @@ import pytest
 
 from pytest_auepora.core.findings import Finding
 from pytest_auepora.core.run import CaseResult, Run
-from pytest_auepora.regression.compare import Change, Incomparable
+from pytest_auepora.regression.compare import Change
 from pytest_auepora.regression.outcomes import Advisory, GateOutcome
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.wording.advisory import advisory_text
-from pytest_auepora.reporting.wording.notes import (
-    notes_of,
-)
-
-K = Incomparable(changes=(Change("k", 5, 10),))
+from pytest_auepora.reporting.wording.advisory import advisory_notes, advisory_text
 
 
 @pytest.mark.parametrize(
@@ -35,20 +30,21 @@ def test_why_a_judge_is_advisory(why: Advisory, text: str) -> None:
     assert advisory_text(why) == text
 
 
-def test_judges_without_a_file_in_one_folder_share_a_note() -> None:
-    missing = {name: Advisory("no calibration", f"c/{name}.json") for name in ("a", "b")}
-    assert notes_of(Run("s"), Verdict("s", advisory=missing)) == [
-        "advisory: cannot fail the run: a, b (judge not calibrated: there is no c/<metric>.json; `auepora help judges`)"
-    ]
+MISSING = {name: Advisory("no calibration", f"c/{name}.json") for name in ("a", "b")}
+FOUND = [Finding("threshold", "rubric", "advisory", op="min", limit=0.8, after=0.2)]
+WOULD_FAIL = GateOutcome("threshold", "advisory", "rubric", op="min", limit=0.8, value=0.2, would_be="failed")
 
 
-def test_what_an_advisory_judge_would_have_failed() -> None:
-    found = [Finding("threshold", "rubric", "advisory", op="min", limit=0.8, after=0.2)]
-    run = Run("s", cases={i: CaseResult(i, findings=found) for i in "abc"})
-    verdict = Verdict(
-        "s", [GateOutcome("threshold", "advisory", "rubric", op="min", limit=0.8, value=0.2, would_be="failed")]
-    )
-    assert notes_of(run, verdict) == [
-        "advisory: rubric: would fail: 0.2000 is not >= 0.8 (over 0 of 0 cases)",
-        "advisory: would fail cases: 3 cases (a, b and 1 more): rubric 0.200, wanted >= 0.8",
-    ]
+@pytest.mark.parametrize(
+    ("run", "verdict", "notes"),
+    [
+        (Run("s"), Verdict("s", advisory=MISSING),  # those without a file in one folder share a note
+         ["advisory: cannot fail the run: a, b (judge not calibrated: there is no c/<metric>.json; "
+          "`auepora help judges`)"]),
+        (Run("s", cases={i: CaseResult(i, findings=FOUND) for i in "abc"}), Verdict("s", [WOULD_FAIL]),
+         ["advisory: rubric: would fail: 0.2000 is not >= 0.8 (over 0 of 0 cases)",
+          "advisory: would fail cases: 3 cases (a, b and 1 more): rubric 0.200, wanted >= 0.8"]),
+    ],
+)  # fmt: skip
+def test_what_advisory_judges_say_of_a_run(run: Run, verdict: Verdict, notes: list[str]) -> None:
+    assert advisory_notes(run, verdict) == notes

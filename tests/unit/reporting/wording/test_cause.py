@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.core.run import Run
-from pytest_auepora.regression.cause import CaseCause, Cause, Effect, MetricCause, Refusal
+from pytest_auepora.regression.cause import CaseCause, Cause, Effect, LeftOut, MetricCause, Refusal
 from pytest_auepora.regression.statistics.intervals import Difference
 from pytest_auepora.reporting.wording.cause import case_cause_text, cause_lines
 
@@ -27,47 +27,59 @@ def cause() -> Cause:
     return Cause("generator", "token_f1", cases, {"token_f1": metric}, {"recall@5": -0.25}, 8, {"x": "limit"})
 
 
-def test_the_effects_are_told_with_their_intervals() -> None:
-    assert cause_lines(cause(), RUN) == [
-        "why: the generator (8 cases, 8 calls with the accepted documents)",
-        "recall@5 is worse by 0.250; of the -0.430 in token_f1, generator -0.360 [-0.450, -0.270], retrieval -0.070",
-        "by case: retrieval 1 (r), generator 7 (c0, c1, c2, c3, c4 and 2 more)",
-        "not asked: 1 case (x): beyond the most cases that are asked",
-    ]
-    assert cause_lines(None, RUN) == []
-
-
-def test_a_case_is_told_with_its_three_cells() -> None:
-    text = case_cause_text(cause().cases["c0"], RUN.metrics)
-    assert text == (
-        "generator: token_f1 accepted 0.900, with the accepted documents 0.540, now 0.470 "
-        "(generator -0.360, retrieval -0.070)"
-    )
-    same = CaseCause("generator", "must_contain", {"must_contain": Effect(1.0, 0.0, 0.0)})
-    assert "today's documents are the accepted ones" in case_cause_text(same, RUN.metrics)
-    assert case_cause_text(CaseCause("retrieval", fell=("mrr@10",)), RUN.metrics) == "retrieval: mrr@10 fell"
+def refused(refusal: Refusal, detail: str = "", **left_out: LeftOut) -> Cause:
+    return Cause(refusal=refusal, detail=detail, left_out=left_out)
 
 
 @pytest.mark.parametrize(
-    ("refusal", "said"),
+    ("found", "lines"),
     [
-        ("no accepted documents", "auepora_accepted = texts"), ("no retriever", "return them with the answer"),
-        ("partial run", "run the whole golden file"), ("workers", "auepora why last"), ("scope", "module or session"),
-        ("calls", "--auepora-max-calls"), ("raised", "raised with the accepted documents"), ("evaluate", "run.why()"),
+        (None, []),
+        (cause(),
+         ["why: the generator (8 cases, 8 calls with the accepted documents)",
+          "recall@5 is worse by 0.250; of the -0.430 in token_f1, generator -0.360 [-0.450, -0.270], retrieval -0.070",
+          "by case: retrieval 1 (r), generator 7 (c0, c1, c2, c3, c4 and 2 more)",
+          "not asked: 1 case (x): beyond the most cases that are asked"]),
+        (refused("nothing worse"), ["why: no case is worse than when it was accepted, and the suite is not"]),
+        (refused("no baseline"), ["why: there is no baseline that the suite could be worse than"]),
+        (refused("no generator", "ask: it cannot\ngive another"),
+         ["why: not shown: ask: it cannot", "give another"]),
+        (refused("no retriever"),
+         ["why: not shown: no document was seen, neither when the answers were accepted nor today; "
+          "return them with the answer"]),
+        (refused("no accepted documents"),
+         ["why: not shown: the documents of the accepted answers are not kept here: the next "
+          "`pytest --auepora-update` keeps them, `auepora_accepted = texts` beside the baseline for other checkouts "
+          "(`auepora help why`)"]),
+        (refused("no accepted documents", a="not kept whole"),
+         ["why: not shown: the accepted documents cannot be given again",
+          "not asked: 1 case (a): the accepted documents were cut, or changed by pytest_auepora_redact"]),
+        (refused("partial run"), ["why: not shown: not all cases of the suite ran: run the whole golden file"]),
+        (refused("workers"),
+         ["why: not shown: workers of pytest-xdist ran the cases: run without -n, or `auepora why last`"]),
+        (refused("scope"),
+         ["why: not shown: the system lives for one test only: give its fixture the scope of a module or session"]),
+        (refused("calls"),
+         ["why: not shown: no call may be made any more: raise --auepora-max-calls, or the budget"]),
+        (refused("raised", "E: down"), ["why: not shown: the generator raised with the accepted documents: E: down"]),
+        (refused("evaluate"), ["why: not shown: a test evaluates this suite: ask with `run.why()` there"]),
     ],
 )  # fmt: skip
-def test_a_refusal_says_what_to_do(refusal: Refusal, said: str) -> None:
-    (line,) = cause_lines(Cause(refusal=refusal), RUN)
-    assert line.startswith("why: not shown: ")
-    assert said in line
+def test_what_a_run_is_worse_by_or_why_that_is_not_shown(found: Cause | None, lines: list[str]) -> None:
+    assert cause_lines(found, RUN) == lines
 
 
-def test_a_generator_that_is_no_part_takes_two_lines() -> None:
-    lines = cause_lines(Cause(refusal="no generator", detail="ask: it cannot\ngive another"), RUN)
-    assert lines == ["why: not shown: ask: it cannot", "give another"]
-
-
-def test_documents_that_cannot_be_given_again_are_told_with_why() -> None:
-    first, second = cause_lines(Cause(refusal="no accepted documents", left_out={"a": "not kept whole"}), RUN)
-    assert first == "why: not shown: the accepted documents cannot be given again"
-    assert second == "not asked: 1 case (a): the accepted documents were cut, or changed by pytest_auepora_redact"
+@pytest.mark.parametrize(
+    ("case", "text"),
+    [
+        (cause().cases["c0"],
+         "generator: token_f1 accepted 0.900, with the accepted documents 0.540, now 0.470 "
+         "(generator -0.360, retrieval -0.070)"),
+        (CaseCause("generator", "must_contain", {"must_contain": Effect(1.0, 0.0, 0.0)}),
+         "generator: must_contain accepted 1.000, today's documents are the accepted ones, now 0.000 "
+         "(generator -1.000, retrieval 0.000)"),
+        (CaseCause("retrieval", fell=("mrr@10",)), "retrieval: mrr@10 fell"),
+    ],
+)  # fmt: skip
+def test_a_case_is_told_with_its_three_cells(case: CaseCause, text: str) -> None:
+    assert case_cause_text(case, RUN.metrics) == text

@@ -13,7 +13,7 @@ from pytest_auepora.regression import checks
 from pytest_auepora.regression.checks import ASSERTIONS
 from pytest_auepora.reporting.diagnosis import diagnose
 from pytest_auepora.reporting.wording import checks as words
-from pytest_auepora.reporting.wording.cases import causes_text, diagnosis_text
+from pytest_auepora.reporting.wording.cases import diagnosis_text
 from pytest_auepora.reporting.wording.checks import (
     BROKEN,
     evidence_lines,
@@ -117,7 +117,7 @@ def test_an_assertion_on_any_part_is_told(metric: str, part: str, target: str, m
     diagnosis = diagnose(result, None, info)
     assert diagnosis is not None
     assert diagnosis_text(diagnosis, result, info) == f"{part}: returned twice: a.md"
-    assert causes_text([diagnosis]) == "1 broke an assertion"
+    assert diagnosis.fault == "assertion"
 
 
 def test_checks_with_the_same_evidence_share_its_line() -> None:

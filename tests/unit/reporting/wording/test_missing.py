@@ -44,11 +44,18 @@ def test_what_is_missing(changes: dict[str, Any], text: str) -> None:
     assert reason_text(gate(**{"kind": "coverage", "state": "failed", "metric": "", **changes}), RUN) == text
 
 
-def test_a_failed_retrieval_gate_says_that_no_label_was_met() -> None:
+@pytest.mark.parametrize(
+    ("data", "hint"),
+    [
+        ({"returned": [], "source": None},
+         "no document was returned; does the system return (answer, documents)?"),
+        ({"returned": [["x", ""]], "source": "refunds.md"},
+         "a plain label is an id; did you mean {doc: refunds.md}?"),
+        ({"returned": [["x", ""]], "source": None},
+         "a plain label is an id, {doc: …} names a source document: `auepora help recall-is-zero`"),
+    ],
+)  # fmt: skip
+def test_a_failed_retrieval_gate_says_that_no_label_was_met(data: dict[str, Any], hint: str) -> None:
     outcome = gate(kind="threshold", metric="recall@5", state="failed", op="min", limit=0.8, value=0.0)
-    note = Note("no label met", ("a",), data={"cases": 3, "returned": [], "source": None})
-    assert reason_text(outcome, RUN, [note]).endswith(
-        "; no label was met in 3 cases (no document was returned; does the system return (answer, documents)?)"
-    )
-    note.data |= {"returned": [["x", ""]], "source": "refunds.md"}
-    assert reason_text(outcome, RUN, [note]).endswith("a plain label is an id; did you mean {doc: refunds.md}?)")
+    note = Note("no label met", ("a",), data={"cases": 3, **data})
+    assert reason_text(outcome, RUN, [note]) == (f"{reason_text(outcome, RUN)}; no label was met in 3 cases ({hint})")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pytest_auepora.cause.mutate import Detection, Sensitivity, Sight
 from pytest_auepora.reporting.wording.mutants import detection_rows, sensitivity_lines, unchanged_text
 
@@ -22,28 +24,39 @@ def test_a_row_has_the_rates_and_what_saw_the_change_most_often() -> None:
     ]  # fmt: skip
 
 
-def test_answers_that_fail_by_themselves_are_no_measure() -> None:
-    told = "\n".join(unchanged_text(sensitivity(red=25)))
-    assert "red in 25 of 25 runs" in told
-    assert "fail by themselves (recall@5)" in told
-    assert "fail by themselves" not in "\n".join(unchanged_text(sensitivity(red=1)))
+SHOP = "shop: 80 recorded answers to 40 cases (run r1), broken on purpose; nothing was called."
 
 
-def test_what_nothing_sees_is_told_with_what_would() -> None:
-    blind = Sight("order shuffled", 3, ("a", "b", "c"), {"mrr@10": 3, "ndcg@10": 2})
-    told = sensitivity(blind, detections=(Detection("order shuffled", 0.2, 1, 25, 0),))
-    assert sensitivity_lines(told)[0] == (
-        "order shuffled: nothing in this suite sees it; mrr@10 falls in 3 of 3 cases, ndcg@10 falls in 2 of 3 cases."
-    )
+@pytest.mark.parametrize(
+    ("red", "lines"),
+    [
+        (1, [SHOP, "Nothing broken: red in 1 of 25 runs."]),
+        (25, [SHOP, "Nothing broken: red in 25 of 25 runs.",
+              "These answers fail by themselves (recall@5), so the table says nothing: "
+              "choose an accepted run with --run, or accept this one."]),
+    ],
+)  # fmt: skip
+def test_answers_that_fail_by_themselves_are_no_measure(red: int, lines: list[str]) -> None:
+    assert unchanged_text(sensitivity(red=red)) == lines
 
 
-def test_single_cases_that_would_not_notice_are_named() -> None:
-    some = Sight("lost facts", 9, tuple("abcdefg"), {})
-    told = sensitivity(some, detections=(Detection("lost facts", 0.2, 2, 25, 25),))
-    assert sensitivity_lines(told) == [
-        "lost facts: 7 cases of 9 would not notice: a, b, c, d, e and 2 more; what would: must_contain."
-    ]  # fmt: skip
+RETRIEVAL = (
+    "A change of what is retrieved leaves the answers as they were recorded: "
+    "a generator that sees less says something else, which may be seen as well."
+)
 
 
-def test_a_change_that_can_happen_nowhere_is_not_told() -> None:
-    assert sensitivity_lines(sensitivity(Sight("stale index", 0))) == []
+@pytest.mark.parametrize(
+    ("sight", "seen", "lines"),
+    [
+        (Sight("order shuffled", 3, ("a", "b", "c"), {"mrr@10": 3, "ndcg@10": 2}), 0,
+         ["order shuffled: nothing in this suite sees it; mrr@10 falls in 3 of 3 cases, ndcg@10 falls in 2 of 3 "
+          "cases.", RETRIEVAL]),
+        (Sight("lost facts", 9, tuple("abcdefg"), {}), 25,
+         ["lost facts: 7 cases of 9 would not notice: a, b, c, d, e and 2 more; what would: must_contain."]),
+        (Sight("stale index", 0), 0, []),  # it can happen nowhere
+    ],
+)  # fmt: skip
+def test_what_is_not_seen_is_told_with_what_would(sight: Sight, seen: int, lines: list[str]) -> None:
+    told = sensitivity(sight, detections=(Detection(sight.kind, 0.2, 1, 25, seen),))
+    assert sensitivity_lines(told) == lines

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.core.findings import Finding
 from pytest_auepora.core.run import CaseResult, Run
-from pytest_auepora.regression.compare import Change, Comparison, Incomparable
+from pytest_auepora.regression.compare import Comparison
 from pytest_auepora.regression.outcomes import BaselineNote, GateOutcome
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.wording.notes import (
@@ -17,46 +17,46 @@ from pytest_auepora.reporting.wording.notes import (
     is_all_skipped,
     notes_of,
     skipped_lines,
-    varies_lines,
 )
 
 from ..builders import Case, run_of
 
-K = Incomparable(changes=(Change("k", 5, 10),))
+KNOWN = Finding("assertion", "must_contain", "varies", held=4, accepted=5, needed=0)
+NEWS = Finding("assertion", "must_contain", "varies", held=5, accepted=5, passed=1, asked=3)
+UNCONFIRMED = GateOutcome("regression", "inconclusive", "m", word="inconclusive", look="second")
 
 
-def test_what_the_cases_and_the_looks_say_for_themselves() -> None:
-    varies = Finding("assertion", "must_contain", "varies", held=4, accepted=5, needed=0)
-    run = Run("s", cases={"case-7": CaseResult("case-7", findings=[varies]),
-                          "q": CaseResult("q", quarantine="2999-01-01")})  # fmt: skip
-    verdict = Verdict("s", comparison=Comparison(unsteady=("mrr",)), look="only")
-    notes = notes_of(run, verdict)
-    assert notes[0].startswith("looked once: no further answers were to be had")
-    assert notes[1] == "case-7 varies: 4 of 5 accepted, 0 of 1 today: cannot fail alone"
-    assert notes[2].startswith("mrr: no longer steady")
-    assert notes[3] == "in quarantine, not held to the baseline: q (until 2999-01-01)"
+def run_with(*cases: CaseResult) -> Run:
+    return Run("s", cases={case.case_id: case for case in cases})
 
 
-def test_cases_that_vary_as_when_accepted_share_a_line() -> None:
-    known = Finding("assertion", "must_contain", "varies", held=4, accepted=5, needed=0)
-    news = Finding("assertion", "must_contain", "varies", held=5, accepted=5, passed=1, asked=3)
-    found = {"a": known, "b": news, "c": known}
-    run = Run("s", cases={name: CaseResult(name, findings=[finding]) for name, finding in found.items()})
-    assert varies_lines(run) == [
-        "b varies: 5 of 5 accepted held, 1 of 3 today",
-        "2 cases vary as when accepted, and cannot fail alone: a (4 of 5 accepted), c (4 of 5 accepted)",
-    ]
+@pytest.mark.parametrize(
+    ("run", "verdict", "notes"),
+    [
+        (run_with(CaseResult("case-7", findings=[KNOWN]), CaseResult("q", quarantine="2999-01-01")),
+         Verdict("s", comparison=Comparison(unsteady=("mrr",)), look="only"),
+         ["looked once: no further answers were to be had, so today's alone decided",
+          "case-7 varies: 4 of 5 accepted, 0 of 1 today: cannot fail alone",
+          "mrr: no longer steady, answers to one case differed in this run; "
+          "if intended, `pytest --auepora-update` stores it",
+          "in quarantine, not held to the baseline: q (until 2999-01-01)"]),
+        # cases that vary as when they were accepted share a line
+        (run_with(*(CaseResult(i, findings=[f]) for i, f in (("a", KNOWN), ("b", NEWS), ("c", KNOWN)))), Verdict("s"),
+         ["b varies: 5 of 5 accepted held, 1 of 3 today",
+          "2 cases vary as when accepted, and cannot fail alone: a (4 of 5 accepted), c (4 of 5 accepted)"]),
+        (Run("s"), Verdict("s", [UNCONFIRMED], look="second"),
+         ["every case was asked again: the further answers do not confirm a loss"]),
+        (Run("s"), Verdict("s", [GateOutcome("threshold", "not judged", "m", reason="suite not selected")]),
+         ["gates not judged: the test `suite` was not selected"]),
+    ],
+)  # fmt: skip
+def test_what_cases_gates_and_looks_say_for_themselves(run: Run, verdict: Verdict, notes: list[str]) -> None:
+    assert notes_of(run, verdict) == notes
 
 
-def test_a_second_look_that_does_not_agree_is_said() -> None:
-    verdict = Verdict(
-        "s", [GateOutcome("regression", "inconclusive", "m", word="inconclusive", look="second")], look="second"
-    )
-    assert notes_of(Run("s"), verdict) == ["every case was asked again: the further answers do not confirm a loss"]
-
-
-def test_flaky_cases() -> None:
-    assert flaky_line(Verdict("s", flaky={"a": 0.4})) == "1 flaky case: a (passes in 40 % of the answers)"
+@pytest.mark.parametrize(("flaky", "line"), [({}, ""), ({"a": 0.4}, "1 flaky case: a (passes in 40 % of the answers)")])
+def test_flaky_cases(flaky: dict[str, float], line: str) -> None:
+    assert flaky_line(Verdict("s", flaky=flaky)) == line
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,8 @@ from typing import Any
 import pytest
 
 from pytest_auepora.core.run import CaseResult, Run
-from pytest_auepora.regression.compare import Change, Incomparable
 from pytest_auepora.reporting.formats.json_report import judge_usage
 from pytest_auepora.reporting.wording.spending import cost_text, judge_lines, system_lines
-
-K = Incomparable(changes=(Change("k", 5, 10),))
 
 
 def run_that_spent(*spent: dict[str, dict[str, Any]]) -> Run:

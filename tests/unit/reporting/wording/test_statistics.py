@@ -17,6 +17,8 @@ from pytest_auepora.reporting.wording.statistics import detectable_text, loss_te
 
 from .outcomes import RUN, TEST, gate, member
 
+TOLERATED = replace(member("worse", "failed", drop=0.0100001), method="tolerance", limit=0.01)
+
 
 def test_a_loss_is_told_by_cases_or_by_the_mean() -> None:
     assert loss_text(TEST) == "15 worse, 2 better"
@@ -48,25 +50,27 @@ def test_a_loss_is_told_by_cases_or_by_the_mean() -> None:
         (member("inconclusive", "failed", p_adjusted=0.2, lower=None),
          "inconclusive (on_inconclusive: fail): 0.9200 → 0.7100 over 60 cases: worse by 0.21 (15 worse, 2 better); "
          "chance alone may do this (p 0.2 > 0.05 (corrected for 6 metrics))"),
+        (replace(member("worse", "advisory", members=1), would_be="failed"),
+         "would fail: 0.9200 → 0.7100 over 60 cases: worse by 0.21 (15 worse, 2 better), p 0.0132 <= 0.05"),
+        (TOLERATED,
+         "0.9200 → 0.7100 over 60 cases: worse by 0.0100001, more than the tolerated 0.01 (15 worse, 2 better)"),
+        (replace(member("inconclusive"), test=None, method="tolerance", limit=0.01, look="second"),
+         "0.9200 → 0.7100 over 60 cases: it fell in the first answers, and not in the second"),
     ],
 )  # fmt: skip
 def test_a_member_of_the_family(outcome: GateOutcome, text: str) -> None:
     assert reason_text(outcome, RUN) == text
 
 
-def test_a_tolerated_drop() -> None:
-    worse = replace(member("worse", "failed", drop=0.0100001), method="tolerance", limit=0.01)
-    assert brief_text(worse, RUN) == "worse by more than the tolerated 0.01", "the table has the values"
-    assert reason_text(worse, RUN).endswith("worse by 0.0100001, more than the tolerated 0.01 (15 worse, 2 better)")
-    assert bound_text(worse) == "loss <= 0.01"
-
-
-def test_a_drop_of_few_steady_cases_that_the_second_look_did() -> None:
-    undecided = member("inconclusive", "inconclusive")
-    seen_once = replace(undecided, test=None, method="tolerance", limit=0.01, look="second")
-    assert reason_text(seen_once, RUN) == (
-        "0.9200 \u2192 0.7100 over 60 cases: it fell in the first answers, and not in the second"
-    )
+@pytest.mark.parametrize(
+    ("outcome", "brief", "bound"),
+    [
+        (TOLERATED, "worse by more than the tolerated 0.01", "loss <= 0.01"),
+        (member("worse", members=1), "worse by 0.21 (15 worse, 2 better), p 0.0132 <= 0.05", "p > 0.05"),
+    ],
+)
+def test_beside_a_table_that_has_the_values(outcome: GateOutcome, brief: str, bound: str) -> None:
+    assert (brief_text(outcome, RUN), bound_text(outcome)) == (brief, bound)
 
 
 @pytest.mark.parametrize(

@@ -2,93 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from pytest_auepora.core.run import Run
+from pytest_auepora.regression.baseline import Baseline
 from pytest_auepora.regression.outcomes import HAS_NUMBER, BaselineNote, Test
-from pytest_auepora.regression.policy import RegressionPolicy
+from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.wording import verdict as said
 from pytest_auepora.reporting.wording.verdict import first_line, headline
 
-from ..builders import baseline_of, run_of, verdict_of
+from ..builders import Case, baseline_of, run_of, verdict_of
 from .suites import CASES, REFUSAL, green, red_by_gates, refusing, sampled
 
 
-def test_a_suite_that_failed_alone_is_told_by_its_cause() -> None:
-    run, verdict = red_by_gates()
-    line = first_line(run, verdict)
-    assert line.startswith("worse: no case failed by itself, 9 of 20 lost: 9 refused to answer; ")
-    assert "gates failed (pass rate, token_f1" in line
-    assert "unchanged" not in line, "it would read as the all-clear"
+def on(*first: Case, baseline: Baseline | None = None, **keys: Any) -> tuple[Run, Verdict]:
+    """A run whose first cases are *first*, against the whole suite as it was."""
+    baseline = baseline or baseline_of(run_of(CASES))
+    run = run_of([*first, *CASES[len(first) :]], baseline=baseline, **keys)
+    return run, verdict_of(run, baseline=baseline)
 
 
-def test_no_line_weighs_gains_above_a_red_verdict() -> None:
-    baseline = sampled()
+def gains_beside_losses() -> tuple[Run, Verdict]:
+    """No line weighs them against each other: above a red verdict it would read as the all-clear."""
     better = [c.with_(got=["refunds.md"]) for c in CASES[10:]]
-    run = run_of([*refusing(9)[:10], *better], baseline=baseline)
-    verdict = verdict_of(run, baseline=baseline)
-    assert verdict.outcome == "failed"
-    assert "about as many" not in first_line(run, verdict)
+    return on(*refusing(9)[:10], *better, baseline=sampled())
 
 
-def test_cases_that_failed_are_told_with_their_causes() -> None:
-    baseline = baseline_of(run_of(CASES))
+def refuses_every_time() -> tuple[Run, Verdict]:
     again = [CASES[0].with_(answer=f"{REFUSAL}{n}") for n in range(4)]
-    now = [CASES[0].with_(answer=REFUSAL, again=again), *CASES[1:]]
-    run = run_of(now, baseline=baseline)
-    line = first_line(run, verdict_of(run, baseline=baseline))
-    assert "1 newly failing (1 refused to answer), 19 unchanged" in line
+    return on(CASES[0].with_(answer=REFUSAL, again=again))
 
 
-def test_still_failing_is_one_word_and_not_red() -> None:
+def fails_as_when_accepted() -> tuple[Run, Verdict]:
     bad = [c.with_(answer="Never.") for c in CASES[:2]]
-    baseline = baseline_of(run_of([*bad, *CASES[2:]]))
-    run = run_of([*bad, *CASES[2:]], baseline=baseline)
-    verdict = verdict_of(run, baseline=baseline)
-    assert verdict.outcome == "passed"
-    assert first_line(run, verdict) == "same: 2 still failing, 18 unchanged"
+    return on(*bad, baseline=baseline_of(run_of([*bad, *CASES[2:]])))
 
 
-def test_single_cases_that_fell_make_a_mixed_run() -> None:
-    baseline = baseline_of(run_of(CASES * 1))
-    run = run_of([*CASES[:-1], CASES[-1].with_(answer=REFUSAL)], baseline=baseline)
-    line = first_line(run, verdict_of(run, baseline=baseline))
-    assert line.startswith(("mixed (the suite is the same): 1 newly failing", "worse: 1 newly failing"))
-
-
-def test_a_failed_threshold_without_a_baseline() -> None:
+def without_a_baseline(*, note: BaselineNote | None = None, **thresholds: Any) -> tuple[Run, Verdict]:
     run = run_of(CASES)
-    line = first_line(run, verdict_of(run, {"token_f1": {"max": 0.5}}))
-    assert line == "no case failed by itself; 1 gate failed (token_f1); no baseline yet (billing.json)"
+    return run, verdict_of(run, thresholds, note=note)
 
 
-def test_a_configuration_without_a_name_is_not_told_to_accept() -> None:
-    run = run_of(CASES)
-    line = first_line(run, verdict_of(run, note=BaselineNote("unnamed")))
-    assert line == "20 passed (no name of its own, so nothing is compared: thresholds only)"
-
-
-def test_a_partial_run() -> None:
+def partial() -> tuple[Run, Verdict]:
     run = run_of(CASES[:3], expected=[c.id for c in CASES])
-    assert first_line(run, verdict_of(run)) == (
-        "3 passed (no baseline yet (billing.json): thresholds only); 3 of 20 cases ran, gates not judged"
-    )
+    return run, verdict_of(run)
+
+
+def other_chunks() -> tuple[Run, Verdict]:
+    return on(baseline=baseline_of(run_of(CASES, provenance={"chunker_version": 1})), provenance={"chunker_version": 2})
+
+
+LOST = (
+    "worse: no case failed by itself, 9 of 20 lost: 9 refused to answer; "
+    "3 gates failed (pass rate, token_f1, assertion_pass); 9 cases vary"
+)
+
+
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (red_by_gates, LOST),
+        (gains_beside_losses, LOST),
+        (refuses_every_time, "worse: 1 newly failing (1 refused to answer), 19 unchanged"),
+        (fails_as_when_accepted, "same: 2 still failing, 18 unchanged"),
+        (lambda: without_a_baseline(token_f1={"max": 0.5}),
+         "no case failed by itself; 1 gate failed (token_f1); no baseline yet (billing.json)"),
+        (lambda: without_a_baseline(note=BaselineNote("unnamed")),
+         "20 passed (no name of its own, so nothing is compared: thresholds only)"),
+        (partial, "3 passed (no baseline yet (billing.json): thresholds only); 3 of 20 cases ran, gates not judged"),
+        (other_chunks, "same: 20 unchanged; 2 metrics not comparable (chunker_version 1 → 2)"),
+    ],
+)  # fmt: skip
+def test_the_first_line_of_a_run(make: Callable[[], tuple[Run, Verdict]], line: str) -> None:
+    assert first_line(*make()) == line
+
+
+def test_a_mixed_run_says_how_the_suite_is() -> None:
+    verdict = replace(on()[1], regressed_cases=["a"], improved_cases=["b"], failed_cases=1)
+    assert said.comparison_word(verdict) == "mixed (the suite is the same, 1 rose)"
 
 
 def test_several_runs_are_summed_up_together() -> None:
-    baseline = baseline_of(run_of(CASES))
-    runs = [run_of(CASES, baseline=baseline), run_of(CASES[:2], variant="b")]
-    verdicts = [verdict_of(runs[0], baseline=baseline), verdict_of(runs[1])]
-    assert headline(verdicts, runs) == "20 unchanged; without a baseline 2 passed"
-    assert headline([], []) == "nothing was measured"
-
-
-def test_metrics_that_do_not_compare_are_counted() -> None:
-    baseline = baseline_of(run_of(CASES, provenance={"chunker_version": 1}))
-    run = run_of(CASES, baseline=baseline, provenance={"chunker_version": 2})
-    line = headline([verdict_of(run, baseline=baseline)], [run])
-    assert "2 metrics not comparable (chunker_version 1 → 2)" in line
+    (one, judged), other = on(), run_of(CASES[:2], variant="b")
+    assert headline([judged, verdict_of(other)], [one, other]) == "20 unchanged; without a baseline 2 passed"
 
 
 @pytest.mark.parametrize(
@@ -107,38 +107,50 @@ def test_why_there_is_no_baseline_is_said_once(note: BaselineNote, line: str) ->
     assert said.baseline_line(verdict_of(run, note=note)) == line
 
 
-def test_how_small_a_loss_would_show() -> None:
+def varying_and_steady() -> tuple[Run, Verdict]:
+    """Of a steady metric what one lost document costs; whether there is a number is no score that drops."""
     run, verdict = green()
-    line = said.detectable_line(run, verdict)
-    assert line.startswith("minimum detectable drop (80 % power): ")
-    assert "one lost document costs 0.05 in recall@5" in line
     gate = next(gate for gate in verdict.gates if gate.metric == "token_f1")
     assert gate.test is not None
     verdict.gates = [replace(gate, test=replace(gate.test, detectable=0.05, detectable_answers=6))]
     verdict.gates.append(replace(gate, stat=HAS_NUMBER, test=replace(gate.test, detectable=0.39)))
-    assert said.detectable_line(run, verdict) == (
-        "minimum detectable drop (80 % power): 0.05 if every answer gets a little worse; about 6 lost answers"
-    )
+    return run, verdict
 
 
-def test_what_an_assertion_on_the_baseline_says() -> None:
-    baseline = baseline_of(run_of(CASES))
-    run = run_of([CASES[0].with_(got=["x"]), CASES[1].with_(error="E: down"), *CASES[2:]], baseline=baseline)
-    text = said.got_worse_text(run, verdict_of(run, baseline=baseline, policy=RegressionPolicy()))
-    assert text.splitlines()[0] == "billing got worse than its baseline"
-    assert "  case-00: recall@5 fell from 1.00 to 0.00 (limit 0.5); mrr@10 fell" in text
-    assert "  case-01: E: down" in text
-    assert said.got_worse_text(*green()) == ""
+@pytest.mark.parametrize(
+    ("make", "line"),
+    [
+        (green, "minimum detectable drop (80 % power): 0.20; one lost document costs 0.05 in recall@5, mrr@10"),
+        (varying_and_steady,
+         "minimum detectable drop (80 % power): 0.05 if every answer gets a little worse; about 6 lost answers"),
+    ],
+)  # fmt: skip
+def test_how_small_a_loss_would_show(make: Callable[[], tuple[Run, Verdict]], line: str) -> None:
+    assert said.detectable_line(*make()) == line
 
 
-def test_what_an_assertion_on_thresholds_says() -> None:
+def misses_thresholds() -> tuple[Run, Verdict]:
     run = run_of([CASES[0].with_(got=["x"], thresholds={"recall@5": 0.5}), *CASES[1:]])
-    text = said.missed_thresholds_text(run, verdict_of(run, {"recall@5": 0.99}))
-    assert text.splitlines() == [
-        "billing misses its thresholds",
-        "  recall@5: 0.9500 is not >= 0.99 (over 20 of 20 cases)",
-        "  case-00: recall@5 0.000, wanted >= 0.5",
-    ]
+    return run, verdict_of(run, {"recall@5": 0.99})
+
+
+@pytest.mark.parametrize(
+    ("text_of", "shown", "lines"),
+    [
+        (said.got_worse_text, green(), []),
+        (said.got_worse_text, on(CASES[0].with_(got=["x"]), CASES[1].with_(error="E: down")),
+         ["billing got worse than its baseline",
+          "  case-00: recall@5 fell from 1.00 to 0.00 (limit 0.5); mrr@10 fell from 1.00 to 0.00 (limit 0.5); "
+          "held in 2 of 2 accepted answers, failed 1 of 1 today", "  case-01: E: down"]),
+        (said.missed_thresholds_text, misses_thresholds(),
+         ["billing misses its thresholds", "  recall@5: 0.9500 is not >= 0.99 (over 20 of 20 cases)",
+          "  case-00: recall@5 0.000, wanted >= 0.5"]),
+    ],
+)  # fmt: skip
+def test_what_an_assertion_of_a_test_says(
+    text_of: Callable[[Run, Verdict], str], shown: tuple[Run, Verdict], lines: list[str]
+) -> None:
+    assert text_of(*shown).splitlines() == lines
 
 
 def test_a_test_of_the_family_is_no_test_of_pytest() -> None:
