@@ -41,6 +41,7 @@ for _room in (
         importlib.import_module(_found.name)
 
 ENTRY = entry.__name__
+_ACCEPTED: dict[Any, frozenset[tuple[str, bytes]]] = {}
 
 RAG = """
 DOCS = {
@@ -223,9 +224,20 @@ class Example:
             return self.pytester.runpytest_subprocess("-p", ENTRY, *spread, "--auepora", *args, timeout=timeout)
 
     def accept(self, *args: str) -> None:
-        """Make what the system does now the baseline."""
-        result = self.run("--auepora-update", *args)
-        assert result.ret == 0, str(result.stdout)
+        """Make what the system does now the baseline; a project that is alike was accepted once for all tests."""
+        before = args, self._files()
+        if before not in _ACCEPTED:
+            result = self.run("--auepora-update", *args)
+            assert result.ret == 0, str(result.stdout)
+            _ACCEPTED[before] = self._files()
+        for name, content in _ACCEPTED[before]:
+            path = self.path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+    def _files(self) -> frozenset[tuple[str, bytes]]:
+        files = (path for path in self.path.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+        return frozenset((path.relative_to(self.path).as_posix(), path.read_bytes()) for path in files)
 
     def when_asked(self, word: str, what: str) -> None:
         """Make the system do *what*, one line of code, before it answers a query with *word* in it."""
