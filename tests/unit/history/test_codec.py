@@ -32,7 +32,7 @@ SCORES = st.builds(Score, st.just("number"), NUMBERS, *_REST) | st.builds(
 FINDINGS = st.builds(Finding, st.just("fell"), st.text(), st.just("varies"), details=st.just({"a": [1]}))
 RESULTS = st.builds(
     CaseResult, st.text(), st.sampled_from(["passed", "failed"]), st.dictionaries(st.text(), SCORES),
-    st.text(), st.text(), st.text(), findings=st.lists(FINDINGS),
+    st.text(), st.text(), st.integers(0, 9_999), findings=st.lists(FINDINGS),
     ranks=st.dictionaries(st.text(), st.none() | st.integers(1, 9_999)),
 )  # fmt: skip
 
