@@ -21,7 +21,7 @@ from ..core.metrics_base import Metric
 from ..core.run import Run
 from ..errors import AueporaWarning, BaselineError
 from ..evaluation.case_flow import CaseFlow, FinishedCase
-from ..evaluation.further import FurtherAnswers, Steps, drive
+from ..evaluation.further import FurtherAnswers, drive
 from ..evaluation.measure import Convert, judging_bar
 from ..evaluation.project_hooks import ProjectHooks
 from ..evaluation.replay import Answering
@@ -50,14 +50,6 @@ if TYPE_CHECKING:
     from ..history.accepted import AcceptedTexts
 
 
-@dataclass(frozen=True)
-class Asking:
-    """What asks the system of an evaluation *again*; ``drive`` makes the calls."""
-
-    again: FurtherAnswers
-    drive: Callable[[Steps[Cause]], Cause]
-
-
 @dataclass(eq=False, repr=False)
 class Evaluation:
     """A measured suite.  ``evaluation["recall@5"]`` compares with floats.
@@ -71,7 +63,7 @@ class Evaluation:
         calibrations: the folder that says which judges may fail the run.
         anchor: the older baseline that small steps down add up against, if there is one.
         repeat: how often each case was asked.
-        asking: what asks the system again; None for recorded answers.
+        again: asks the system once more; None for recorded answers.
         accepted: reads the accepted answers, where they are kept.
     """
 
@@ -85,7 +77,7 @@ class Evaluation:
     anchor: Anchor | None = None
     repeat: int = 1
     further: list[Run] = field(default_factory=list)
-    asking: Asking | None = None
+    again: FurtherAnswers | None = None
     accepted: Callable[[], AcceptedTexts | None] = lambda: None
 
     @cached_property
@@ -100,7 +92,7 @@ class Evaluation:
             anchor=self.anchor, further=self.further, can_look=can_look,
         )  # fmt: skip
 
-    def look_again(self, further: FurtherAnswers, caller: Caller) -> list[FinishedCase]:
+    def look_again(self, further: FurtherAnswers) -> list[FinishedCase]:
         """Ask every case once more, side by side, as long as what was seen would fail too often by chance.
 
         Return what came of it: nothing for most runs.
@@ -112,7 +104,7 @@ class Evaluation:
             if not verdict.wants_look:
                 self.verdict = verdict
                 return looked
-            run, finished = drive(further.look(self.run, self.suite.cases, len(self.further)), caller)
+            run, finished = drive(further.look(self.run, self.suite.cases, len(self.further)))
             self.further.append(run)
             looked += finished
 
@@ -132,9 +124,9 @@ class Evaluation:
         """
         from ..cause.why import Question, find_cause
 
-        if self.verdict.cause is None and self.asking is not None:
+        if self.verdict.cause is None and self.again is not None:
             question = Question(self.run, self.verdict, self.suite.cases, self.accepted(), looks=self.further)
-            self.verdict.cause = self.asking.drive(find_cause(question, self.asking.again))
+            self.verdict.cause = drive(find_cause(question, self.again))
         return self.verdict.cause or Cause(refusal="no generator", detail="the answers were recorded")
 
     def __getitem__(self, name: str) -> ComparableScore:
@@ -257,22 +249,14 @@ def evaluate(
     )  # fmt: skip
     is_live = timed and not isinstance(system, Answering)
     with own_caller if caller is None else nullcontext(), judging:
-        further = FurtherAnswers(flow, system, seed=seed)
-        for finished in run_suite(
-            further, suite.cases, own_caller, repeat=times, progress=progress,
-            numbers=further_numbers(times if is_live else None),
-        ):  # fmt: skip
+        further = FurtherAnswers(flow, system, own_caller, seed=seed)
+        numbers = further_numbers(times if is_live else None)
+        for finished in run_suite(further, suite.cases, repeat=times, progress=progress, numbers=numbers):
             evaluation.run.add([finished.result])
         if is_live:
-            evaluation.look_again(further, own_caller)
-
-    def drive_again(steps: Steps[Cause]) -> Cause:
-        with Caller(concurrency, timeout=timeout, coroutines=system.is_async) as asking:
-            return drive(steps, asking)
-
+            evaluation.look_again(further)
     if is_live:
-        further.flow = replace(flow, progress=None)
-        evaluation.asking = Asking(further, drive_again)
+        evaluation.again = replace(further, flow=replace(flow, progress=None))
     return evaluation
 
 

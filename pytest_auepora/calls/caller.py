@@ -84,7 +84,7 @@ class Caller:
         self._abandoned: list[Call] = []  # they hold their places until their owner has forgotten them
 
     def call(
-        self, key: Hashable, fn: Fn, upcoming: Upcoming = (), timeout: float | None = None, *, urgent: bool = False
+        self, key: Hashable, fn: Fn, upcoming: Upcoming = (), timeout: float | None = None, urgent: bool = False
     ) -> CallResult:
         """Return the result of *fn*, or of the awaitable that it returns.
 
@@ -128,7 +128,7 @@ class Caller:
                 call.hand_over(awaitable)
 
     async def acall(
-        self, key: Hashable, fn: Fn, upcoming: Upcoming = (), timeout: float | None = None, *, urgent: bool = False
+        self, key: Hashable, fn: Fn, upcoming: Upcoming = (), timeout: float | None = None, urgent: bool = False
     ) -> CallResult:
         """Do the same in the running asyncio loop, which belongs to others; under trio one call at a time.
 

@@ -35,9 +35,6 @@ from ..regression.verdict import Verdict, worse_cases
 MOST_CASES = 100
 """Cases that are asked; where none failed by itself, those that lost most."""
 
-WHY = "asking the generator with the accepted documents"
-"""What the calls are made for, on a bar of progress."""
-
 _LEAST_FALL = 0.01  # of a metric of retrieval
 
 
@@ -172,7 +169,7 @@ class _Finder:
             first = plan.result.n_answers
             asks += [self._again.aside(self._system, plan.case, first + number) for number in range(plan.more)]
         cause.calls = len(asks)
-        answered, place = self._again.begin(len(asks), WHY), 0
+        answered, place = self._again.begin(len(asks), "cause"), 0
         for plan in plans:
             calls = yield from self._again.several(asks, range(place, place + plan.times + plan.more), answered)
             place += len(calls)

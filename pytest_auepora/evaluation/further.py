@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from ..adapters.systems import System
 from ..calls.budget import CallBudget
@@ -27,66 +27,73 @@ _BATCH_SIZE = 32  # cases that are measured at once: enough for a model, not man
 
 
 class Ask(NamedTuple):
-    """The arguments of `Caller.call`: what names a call, what it calls, what comes behind it, its own time limit."""
+    """A call to be made by *caller*, with the arguments of `Caller.call`."""
 
+    caller: Caller
     key: Hashable
     fn: Fn
     upcoming: Upcoming = ()
     timeout: float | None = None
+    urgent: bool = True
 
 
 Steps = Generator[Ask, CallResult, _T]
 """Calls to be made one after the other; each gets the result of its own, and the last one gives a value."""
 
+Purpose = Literal["update", "look", "cause"]
+"""Why several calls are made: to learn what varies before it is accepted; to look at the suite once more; to learn why
+it got worse."""
 
-def drive(steps: Steps[_T], caller: Caller | None, before: Callable[[], object] = lambda: None) -> _T:
-    """Make the calls of *steps* in this thread, *before* each something else, and return what they come to.
 
-    There may be no *caller* where there is nothing to call.
-    """
+def drive(steps: Steps[_T]) -> _T:
+    """Make the calls of *steps* in this thread, and return what they come to."""
     try:
         ask = next(steps)
-        assert caller is not None
         while True:
-            before()
-            ask = steps.send(caller.call(*ask, urgent=True))
+            ask = steps.send(ask.caller.call(*ask[1:]))
     except StopIteration as end:
         value: _T = end.value
         return value
 
 
-async def adrive(steps: Steps[_T], caller: Caller | None, before: Callable[[], object] = lambda: None) -> _T:
+async def adrive(steps: Steps[_T]) -> _T:
     """Do the same in the running loop."""
     try:
         ask = next(steps)
-        assert caller is not None
         while True:
-            before()
-            ask = steps.send(await caller.acall(*ask, urgent=True))
+            ask = steps.send(await ask.caller.acall(*ask[1:]))
     except StopIteration as end:
         value: _T = end.value
         return value
+
+
+def uncounted(_calls: int, _purpose: Purpose) -> Callable[[], object]:
+    """Begin calls that nobody counts."""
+    return lambda: None
 
 
 @dataclass(eq=False, repr=False)
 class FurtherAnswers:
-    """Asks *system* again, for *owner*.
+    """Asks *system* again by *caller*, for *owner*.
 
     Attributes:
         flow: what ends the cases.
         corpus: what labels that moved are looked up in.
         seed: of random numbers.
         budget: how many calls may be made.
-        begin: called with the number of calls before several are made, and why; returns what counts them.
+        begin: called with the number of calls before several are made, and their purpose; returns what counts them.
+        before: called before each call.
     """
 
     flow: CaseFlow
     system: System
+    caller: Caller
     owner: Hashable = None
     corpus: Any = None
     seed: int | None = None
     budget: CallBudget = field(default_factory=CallBudget)
-    begin: Callable[[int, str], Callable[[], object]] = lambda _calls, _why: lambda: None
+    begin: Callable[[int, Purpose], Callable[[], object]] = uncounted
+    before: Callable[[], object] = lambda: None
 
     def decide(self, finished: FinishedCase, case: GoldenCase, numbers: Iterable[int]) -> Steps[None]:
         """Ask a case that is about to fail again, one answer at a time, until its checks are decided.
@@ -97,8 +104,7 @@ class FurtherAnswers:
         while finished.wants_another and (number := next(left, None)) is not None:
             if not self.budget.take(1, self._name(case)):
                 break
-            call = yield self._ask(case, number)
-            self._check(call)
+            call = yield from self._call(self._ask(case, number))
             self.flow.take(finished, CaseCalls(case, [call], self.corpus), self.system)
         self.flow.settle(finished)
 
@@ -111,7 +117,7 @@ class FurtherAnswers:
         todo = [(case, n) for case, n in todo if self.budget.take(n, self._name(case))]
         firsts = {case.id: results[case.id].n_answers for case, _ in todo}
         asks = [self._ask(case, number) for case, n in todo for number in range(firsts[case.id], firsts[case.id] + n)]
-        answered, place, done = self.begin(len(asks), "asking again, to learn what varies"), 0, []
+        answered, place, done = self.begin(len(asks), "update"), 0, []
         for case, n in todo:
             calls = yield from self.several(asks, range(place, place + n), answered)
             done.append(self.flow.extend(results[case.id], CaseCalls(case, calls, self.corpus), self.system))
@@ -136,7 +142,7 @@ class FurtherAnswers:
         todo = [case for case in cases if case.id in asked]
         self.budget.take(len(todo), (run.path, run.variant, ""))
         asks = [self._ask(case, SECOND_LOOK + before) for case in todo]
-        answered = self.begin(len(asks), "asking every case once more")
+        answered = self.begin(len(asks), "look")
         looked: list[FinishedCase] = []
         for start in range(0, len(todo), _BATCH_SIZE):
             batch = todo[start : start + _BATCH_SIZE]
@@ -155,26 +161,27 @@ class FurtherAnswers:
         results: list[CallResult] = []
         for i in places:
             behind = ((ask.key, ask.fn, ask.timeout) for ask in islice(asks, i + 1, None))
-            results.append((yield asks[i]._replace(upcoming=behind)))
-            self._check(results[-1])
+            results.append((yield from self._call(asks[i]._replace(upcoming=behind))))
             answered()
         return results
 
     def aside(self, system: System, case: GoldenCase, number: int) -> Ask:
         """Return the call that asks *system* in the place of its own, with the random numbers of answer *number*."""
-        return Ask(
-            (self.owner, case.id, system, number), ask_case(system, case, number, seed=self.seed), timeout=case.timeout
+        return self._ask(case, number)._replace(
+            key=(self.owner, case.id, system, number), fn=ask_case(system, case, number, seed=self.seed)
         )
 
     def _ask(self, case: GoldenCase, number: int) -> Ask:
-        return Ask(
-            (self.owner, case.id, number), ask_case(self.system, case, number, seed=self.seed), timeout=case.timeout
-        )
+        fn = ask_case(self.system, case, number, seed=self.seed)
+        return Ask(self.caller, (self.owner, case.id, number), fn, timeout=case.timeout)
 
-    def _check(self, call: CallResult) -> None:
-        """Raise what ends the whole run, as ``pytest.exit`` does: nobody asks how a further answer ended its case."""
+    def _call(self, ask: Ask) -> Steps[CallResult]:
+        """Make one call; raise what ends the whole run, as ``pytest.exit`` does: nobody asks how the answer ended."""
+        self.before()
+        call = yield ask
         if call.error is not None and self.flow.ended_by is not None:
             self.flow.ended_by(call.error)
+        return call
 
     def _name(self, case: GoldenCase) -> tuple[str, str, str]:
         return self.flow.run.path, self.flow.run.variant, case.id

@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 
 from ..base.progress import Progress
-from ..calls.caller import Caller
 from ..core.metrics_base import CHUNK_KEYS, Metric
 from ..core.run import CaseResult, MetricInfo, Run
 from ..io.golden.model import GoldenCase, GoldenSuite
@@ -91,7 +90,6 @@ _BATCH_SIZE = 32  # cases that are measured at once: enough for a model, not man
 def run_suite(
     further: FurtherAnswers,
     cases: Sequence[GoldenCase],
-    caller: Caller,
     *,
     repeat: int = 1,
     progress: bool | None = False,
@@ -111,7 +109,7 @@ def run_suite(
     times = {case.id: plan.answers(case.id) if plan is not None else repeat for case in todo}
     ask = partial(ask_case, system, seed=seed)
     asks = (ask(case, i) for case in todo for i in range(times[case.id]))
-    calls = caller.map(asks, (case.timeout for case in todo for _ in range(times[case.id])))
+    calls = further.caller.map(asks, (case.timeout for case in todo for _ in range(times[case.id])))
     results: dict[str, CaseResult] = {}
     for case in cases:
         if case.skip is not None:
@@ -123,11 +121,11 @@ def run_suite(
                 for case in batch
             ]
             for case, finished in zip(batch, flow.finish_all(batch_calls, system), strict=True):
-                drive(further.decide(finished, case, numbers(case)), caller)
+                drive(further.decide(finished, case, numbers(case)))
                 if plan is not None:
                     plan.notice(finished.result)
                     results[case.id] = finished.result
                 yield finished
                 bar.done()
     if plan is not None:
-        yield from drive(further.complete(plan, results, todo), caller)
+        yield from drive(further.complete(plan, results, todo))

@@ -26,11 +26,21 @@ from ..evaluation.replay import Answering, ask_case, is_recorded, resumed
 from ..evaluation.update import UpdatePlan
 from ..io.golden.model import GoldenCase
 from ..regression.statistics.case_rule import MOST
+from .case_reports import CaseReport, FurtherKind
 from .compat import is_worker, restart_time_limit
-from .keys import CASE, CORPUS
+from .keys import CASE, CASE_REPORTS, CORPUS
 from .lookahead import timed_call
 from .replay import changed_provenance
 from .session import SUITE, SessionSuite, SuiteVariant
+
+
+def keep_result(item: pytest.Item, flow: CaseFlow, finished: FinishedCase, kind: FurtherKind = "") -> FinishedCase:
+    """Put on *item* what it measured, as *flow* ended it, or further answers to a case that was reported before."""
+    run = flow.run
+    report = CaseReport(run.path, run.variant, finished.result, run.provenance, finished.recordings, kind)
+    item.stash.setdefault(CASE_REPORTS, []).append(report)
+    return finished
+
 
 _Ask = tuple[Hashable, Fn, float | None]
 """A call's name, what it calls, and its own time limit."""
@@ -122,11 +132,11 @@ class AnswerSource:
         """Return how many answers to *case* an update asks for; None where nothing is accepted, or nothing asked."""
         return self.variant.plan if self._replayed is None and case.benchmark is None else None
 
-    def again(self, owner: Hashable, corpus: Any) -> FurtherAnswers:
+    def again(self, owner: pytest.Item, corpus: Any) -> FurtherAnswers:
         """Return what asks again, for *owner*."""
         session = self.suite.session
         budget = CallBudget() if self._replayed is not None else session.budget
-        return FurtherAnswers(self.flow, self.system, owner, corpus, session.options.seed, budget)
+        return FurtherAnswers(self.flow, self.system, self.caller, owner, corpus, session.options.seed, budget)
 
     def further(self, case: GoldenCase) -> range:
         """Return the numbers of the answers that a case which is about to fail can be asked for again."""
@@ -170,21 +180,20 @@ class AskedCase:
         options = self.case.benchmark or {}
         return self._case_calls([timed_call(item, self.source.caller, self._fn(0), options, self.case.timeout)], [])
 
-    def finish(self, case_calls: CaseCalls) -> FinishedCase:
-        """Score the answers, and judge the case as far as they decide it."""
-        return self.source.flow.finish(case_calls, self.source.system)
-
-    def decide(self, finished: FinishedCase) -> Steps[None]:
-        """Ask the case again where further answers decide whether it fails, or are accepted as well."""
+    def end(self, case_calls: CaseCalls) -> Steps[FinishedCase]:
+        """Score the answers; ask again where further ones decide whether the case fails, or are accepted as well."""
         source, case = self.source, self.case
+        finished = keep_result(self.item, source.flow, source.flow.finish(case_calls, source.system))
         again = source.again(self.item, self.corpus)
+        again.before = self._before_again
         yield from again.decide(finished, case, source.further(case))
         if (plan := source.plan_for(case)) is not None and finished.result.state != "skipped":
             plan.notice(finished.result)
             for more in (yield from again.complete(plan, {case.id: finished.result}, [case])):
                 finished.recordings += more.recordings
+        return finished
 
-    def before_again(self) -> None:
+    def _before_again(self) -> None:
         """Give a further call a time limit of its own, and count it."""
         restart_time_limit(self.item)
         if (answered := self.source.suite.session.answered) is not None:

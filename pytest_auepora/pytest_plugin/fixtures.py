@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ..api.evaluation import Asking, Evaluation
+from ..api.evaluation import Evaluation
 from ..base.text import did_you_mean, unknown_name
 from ..core.comparable_score import ComparableScore
 from ..core.run import CaseResult, MetricInfo
@@ -21,9 +21,9 @@ from ..evaluation.further import drive
 from ..evaluation.replay import Answering, CaseEndedError
 from ..evaluation.suite import run_suite
 from ..io.golden.model import GoldenCase
-from .asking import AnswerSource, AskedCase, source_for
+from .asking import AnswerSource, AskedCase, keep_result, source_for
 from .compat import parameters_of
-from .items import case_marks, end_unmeasured, keep_result, raise_skipped
+from .items import case_marks, end_unmeasured, raise_skipped
 from .keys import CORPUS
 from .output import fail_case
 from .registration import session_of
@@ -74,7 +74,7 @@ class Auepora:
         evaluation.run.provenance = dict(source.provenance)
         again = source.again(request.node, _corpus(request, session))
         if not isinstance(source.system, Answering):
-            evaluation.asking = Asking(again, lambda steps: drive(steps, source.caller))
+            evaluation.again = again
         plan = None if isinstance(source.system, Answering) else variant.update_plan(can_return=True)
         asked = [case.id for case in suite.golden.cases if case.skip is None]
         planned = len(asked) * evaluation.repeat if plan is None else plan.calls(asked)[0]
@@ -83,7 +83,7 @@ class Auepora:
             limit = f"--auepora-max-calls {most}" if most is not None else "auepora_budget"
             raise AueporaError(f"{limit}: {planned} more calls are not allowed")
         for finished in run_suite(
-            again, suite.golden.cases, source.caller, repeat=evaluation.repeat, plan=plan, numbers=source.further
+            again, suite.golden.cases, repeat=evaluation.repeat, plan=plan, numbers=source.further
         ):
             if finished.result.case_id in evaluation.run.cases:
                 keep_result(request.node, source.flow, finished, "accepted")
@@ -91,7 +91,7 @@ class Auepora:
             evaluation.run.add([finished.result])
             keep_result(request.node, source.flow, finished)  # at once, whatever ends the test
         if plan is None:
-            for looked in evaluation.look_again(again, source.caller):
+            for looked in evaluation.look_again(again):
                 keep_result(request.node, source.flow, looked, "look")
         return evaluation
 
@@ -197,9 +197,7 @@ def _run_case(request: pytest.FixtureRequest, variant: SuiteVariant, case: Golde
         asked = AskedCase(node, _source(request, variant), case, _corpus(request, variant.suite.session))
     except BaseException as exc:
         return end_unmeasured(node, variant, case, exc)
-    finished = keep_result(node, asked.source.flow, asked.finish(asked.first_answers()))
-    drive(asked.decide(finished), asked.source.caller, asked.before_again)
-    return finished
+    return drive(asked.end(asked.first_answers()))
 
 
 def _source(request: pytest.FixtureRequest, variant: SuiteVariant, rag: Any = None) -> AnswerSource:

@@ -10,14 +10,14 @@ import pytest
 from ..base.text import did_you_mean
 from ..calls.capture import OutputSplitter
 from ..errors import SystemShapeError
-from ..evaluation.case_flow import CaseFlow, FinishedCase
+from ..evaluation.case_flow import FinishedCase
 from ..evaluation.case_result import Ended
 from ..evaluation.further import adrive, drive
 from ..evaluation.replay import CaseEndedError
 from ..io.golden.model import GoldenCase
 from ..reporting.text import printable
-from .asking import AskedCase, source_for
-from .case_reports import CaseReport, FurtherKind, attach
+from .asking import AskedCase, keep_result, source_for
+from .case_reports import attach
 from .compat import available_fixtures, is_worker
 from .keys import CASE, CASE_REPORTS, CORPUS, SYSTEM
 from .lookahead import Queue
@@ -39,14 +39,6 @@ def case_marks(case: GoldenCase, *, xfail: bool = True) -> list[pytest.MarkDecor
     if xfail and case.xfail is not None:
         marks.append(pytest.mark.xfail(reason=printable(case.xfail)))
     return marks
-
-
-def keep_result(item: pytest.Item, flow: CaseFlow, finished: FinishedCase, kind: FurtherKind = "") -> FinishedCase:
-    """Put on *item* what it measured, as *flow* ended it, or further answers to a case that was reported before."""
-    run = flow.run
-    report = CaseReport(run.path, run.variant, finished.result, run.provenance, finished.recordings, kind)
-    item.stash.setdefault(CASE_REPORTS, []).append(report)
-    return finished
 
 
 def end_unmeasured(item: pytest.Item, variant: SuiteVariant, case: GoldenCase, error: BaseException) -> FinishedCase:
@@ -76,9 +68,7 @@ def run_case(session: AueporaSession) -> None:
     __tracebackhide__ = True
     asked = _running_case(session)
     calls = asked.timed_answer(session.running) if asked.is_timed else asked.first_answers()
-    finished = keep_result(asked.item, asked.source.flow, asked.finish(calls))
-    drive(asked.decide(finished), asked.source.caller, asked.before_again)
-    _report_outcome(asked.item, finished)
+    _report_outcome(asked.item, drive(asked.end(calls)))
 
 
 async def run_case_async(session: AueporaSession) -> None:
@@ -89,9 +79,7 @@ async def run_case_async(session: AueporaSession) -> None:
         pytest.fail("`benchmark:` times calls from outside an event loop; give it a `rag` fixture that is not async")
     session.callers.remember_task(item)
     asked = _running_case(session)
-    finished = keep_result(item, asked.source.flow, asked.finish(await asked.afirst_answers()))
-    await adrive(asked.decide(finished), asked.source.caller, asked.before_again)
-    _report_outcome(item, finished)
+    _report_outcome(item, await adrive(asked.end(await asked.afirst_answers())))
 
 
 def _running_case(session: AueporaSession) -> AskedCase:

@@ -20,6 +20,7 @@ from ..core.run import MetricInfo, Run
 from ..errors import BaselineError, GoldenFileError, HistoryError
 from ..evaluation.case_flow import CaseFlow
 from ..evaluation.case_result import Ended
+from ..evaluation.further import Purpose, uncounted
 from ..evaluation.project_hooks import ProjectHooks
 from ..evaluation.suite import blank_run, calibrations_of, find_baseline, suite_metrics
 from ..evaluation.update import UpdatePlan, deciding_metrics
@@ -56,9 +57,8 @@ class AueporaSession:
     ``answered`` is called after each call of a case, with ``last`` after the last, where progress is shown;
     ``suite_items`` has the node ids of the tests `suite`, by
     file and configuration; ``unselected`` has these of suites whose cases were all selected, without the test `suite`.
-    ``budget`` has the calls that may be made beside the first ones of the selected cases.  ``begin_bar`` is called with
-    a number of further calls and why they are made, where progress is shown, and returns what is called after each;
-    ``say`` prints a line.
+    ``budget`` has the calls that may be made beside the first ones of the selected cases.  ``begin_bar`` is
+    `FurtherAnswers.begin` of the tests `suite`.
     """
 
     config: pytest.Config
@@ -73,8 +73,7 @@ class AueporaSession:
     suite_items: dict[tuple[str, str], str] = field(default_factory=dict)
     unselected: set[tuple[str, str]] = field(default_factory=set)
     budget: CallBudget = field(default_factory=CallBudget)
-    begin_bar: Callable[[int, str], Callable[[], object]] | None = None
-    say: Callable[[str], None] = lambda _: None
+    begin_bar: Callable[[int, Purpose], Callable[[], object]] = uncounted
     running: pytest.Function = field(init=False)
     _suites: dict[Path, SessionSuite] = field(init=False, default_factory=dict)
     _foreign: set[str] = field(init=False, default_factory=set)  # files of other plugins

@@ -7,26 +7,21 @@ it.  Workers of pytest-xdist have none, as none of them sees all cases: there th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from ..adapters.systems import System, as_system
+from ..adapters.systems import as_system
 from ..core.run import Run
-from ..evaluation.further import Steps, adrive, drive
+from ..evaluation.further import FurtherAnswers, Steps, adrive, drive
 from ..io.golden.names import SUITE_ITEM
-from ..reporting.numbers import plural
-from .asking import AnswerSource, source_for
+from .asking import AnswerSource, keep_result, source_for
 from .compat import fixture_definitions, is_worker, set_up_without
-from .items import keep_result
 from .keys import CASE, CORPUS, SYSTEM
 from .output import SuiteOutcome, fail, wrapped
 from .session import SUITE, AueporaSession, SuiteVariant
-from .suite_judge import JUDGE
+from .suite_judge import JUDGE, SuiteJudge
 
-if TYPE_CHECKING:
-    from ..cause.why import Question
 _WIDE_SCOPES = ("module", "package", "session")
 _SUITES = "auepora_suites"
 """Key of a worker's output: suites of which it was to run all but the test `suite`; cases it was not to ask again."""
@@ -36,22 +31,14 @@ _ALONE = "its cases were not run, so there is nothing to judge: run the whole go
 def run_suite(session: AueporaSession) -> None:
     """Body of every test `suite` whose system is not bound to an event loop of its own."""
     __tracebackhide__ = True
-    source = _source_of(session.running)
-    outcome = drive(_judge(session, source), source.caller if source is not None else None)
-    if (why := _question(session, source)) is not None:
-        drive(_explain(session, *why), session.callers.caller_for(why[2]))
-    _report(session.running, outcome)
+    _report(session.running, drive(_judge(session, _source_of(session.running))))
 
 
 async def run_suite_async(session: AueporaSession) -> None:
     """Body of a test `suite` whose system comes from an async fixture: calls stay in the fixture's loop."""
     __tracebackhide__ = True
-    source = _source_of(session.running)
     session.callers.remember_task(session.running)
-    outcome = await adrive(_judge(session, source), source.caller if source is not None else None)
-    if (why := _question(session, source)) is not None:
-        await adrive(_explain(session, *why), session.callers.caller_for(why[2]))
-    _report(session.running, outcome)
+    _report(session.running, await adrive(_judge(session, _source_of(session.running))))
 
 
 def _source_of(item: pytest.Function) -> AnswerSource | None:
@@ -77,7 +64,7 @@ def _judge(session: AueporaSession, source: AnswerSource | None) -> Steps[SuiteO
     if source is None:
         return judge.judge_suite(variant)
     again = source.again(item, item.funcargs.get(CORPUS))
-    again.begin = session.begin_bar or again.begin
+    again.begin = session.begin_bar
     if variant.plan is not None and not session.asks_nothing:
         for finished in (yield from again.complete(variant.plan, run.cases, cases)):
             keep_result(item, source.flow, finished, "accepted")
@@ -87,39 +74,27 @@ def _judge(session: AueporaSession, source: AnswerSource | None) -> Steps[SuiteO
     while True:
         can_look = again.may_look(run, suite.golden.cases, len(looks))
         if (outcome := judge.judge_suite(variant, looks, can_look=can_look)) is not None:
-            return outcome
+            break
         answers, looked = yield from again.look(run, suite.golden.cases, len(looks))
         for finished in looked:
             keep_result(item, source.flow, finished, "look")
         looks.append(answers)
+    if session.options.why:
+        yield from _explain(judge, source, again)
+    return outcome
 
 
-def _question(session: AueporaSession, source: AnswerSource | None) -> tuple[Question, AnswerSource, System] | None:
-    """Return what the running test `suite` asks to show why the suite is worse, of what; None where it does not."""
-    item, judge = session.running, session.config.stash.get(JUDGE, None)
-    rag = item.funcargs.get(item.stash[SYSTEM])
-    if not session.options.why or source is None or judge is None or rag is None:
-        return None
-    if (question := judge.question(source.variant)) is None or question.verdict.cause is not None:
-        return None
-    system = as_system(rag) if session.asks_nothing else source.system
-    question.system = system if session.asks_nothing else None
-    return question, source, system
-
-
-def _explain(session: AueporaSession, question: Question, source: AnswerSource, _system: System) -> Steps[None]:
-    """Ask what the suite got worse by, and put it into its verdict."""
+def _explain(judge: SuiteJudge, source: AnswerSource, again: FurtherAnswers) -> Steps[None]:
+    """Ask what the suite of the running item got worse by, and put it into its verdict."""
     from ..cause.why import find_cause
 
-    again = source.again(session.running, session.running.funcargs.get(CORPUS))
-    begin = session.begin_bar or again.begin
-
-    def said_before(calls: int, why: str) -> Callable[[], object]:
-        if calls:
-            session.say(f"auepora: --auepora-why takes {plural(calls, 'call')}: {why}")
-        return begin(calls, why)
-
-    again.begin = said_before
+    session = source.suite.session
+    rag = session.running.funcargs.get(session.running.stash[SYSTEM])
+    if rag is None or (question := judge.question(source.variant)) is None or question.verdict.cause is not None:
+        return
+    if session.asks_nothing:
+        question.system = as_system(rag)
+        again.caller = session.callers.caller_for(question.system)
     question.verdict.cause = yield from find_cause(question, again)
 
 

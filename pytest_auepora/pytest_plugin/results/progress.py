@@ -18,7 +18,10 @@ import pytest
 
 from ...base.grouping import grouped
 from ...base.progress import Progress, is_watched
+from ...evaluation.further import Purpose
 from ...io.golden.model import GoldenCase
+from ...reporting.numbers import plural
+from ...reporting.wording.steps import ASKED_FOR
 from ..case_reports import unpack
 from ..keys import SUFFIXES
 from ..output import terminal_width, wrapped
@@ -60,7 +63,7 @@ class RunProgress:
         text = self._plan(filter(None, map(self._session.case_of, items)))
         if self._calls:
             self._session.answered = self._answered
-        self._session.begin_bar, self._session.say = self._begin, self._say
+        self._session.begin_bar = self._begin
         return text
 
     @pytest.hookimpl(optionalhook=True)
@@ -104,12 +107,14 @@ class RunProgress:
             with _stderr_uncaptured(self._config):  # standard output as well
                 reporter.write_line(wrapped(self._config, text))
 
-    def _begin(self, calls: int, why: str) -> Callable[[], object]:
+    def _begin(self, calls: int, purpose: Purpose) -> Callable[[], object]:
         """Show a bar for so many further calls; return what counts them."""
+        if calls and purpose == "cause":
+            self._say(f"auepora: --auepora-why takes {plural(calls, 'call')}: {ASKED_FOR[purpose]}")
         if not calls or not self._is_watched:
             return lambda: None
         bar, place = Progress("calls", show=False), _LineBelow(self._config)
-        bar.start("calls", calls, why, file=place, columns=terminal_width(self._config) - 1)
+        bar.start("calls", calls, ASKED_FOR[purpose], file=place, columns=terminal_width(self._config) - 1)
         left = iter(range(calls - 1, -1, -1))
 
         def answered() -> None:

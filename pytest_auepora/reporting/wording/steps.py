@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...base.text import decimal_text
 from ...core.run import Run
+from ...evaluation.further import Purpose
 from ...regression.checks import ASSERTIONS
 from ...regression.outcomes import PASS_RATE
 from ...regression.verdict import Verdict
 from ..text import Code, Sentence, listed, where_to_read
+
+ASKED_FOR: Mapping[Purpose, str] = {
+    "update": "asking again, to learn what varies",
+    "look": "asking every case once more",
+    "cause": "asking the generator with the accepted documents",
+}
+"""What several calls are made for, beside the bar that counts them."""
 
 
 def next_steps(run: Run, verdict: Verdict, html: str | None = None) -> list[Sentence]:

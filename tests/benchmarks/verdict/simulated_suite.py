@@ -109,20 +109,20 @@ class SimulatedSuite:
             run, self.metrics, self.suite.policy, baseline=baseline, accepting=baseline is None, cases=cases,
             confirmed=Confirmed(len(cases)),
         )  # fmt: skip
-        return FurtherAnswers(flow, self._system)
+        return FurtherAnswers(flow, self._system, self._caller)
 
     def _accept(self) -> Run:
         """Return the run of an update, which asks as often as it takes."""
         run = blank_run(self.suite, self.metrics)
         plan = UpdatePlan(deciding_metrics(run.metrics, ()), can_return=not self._looks_once)
-        for finished in run_suite(self._further(run), self.suite.cases, self._caller, plan=plan):
+        for finished in run_suite(self._further(run), self.suite.cases, plan=plan):
             run.add([finished.result])
         return run
 
     def measured(self, answers: int) -> Run:
         """Return a run with so many repeats of each case."""
         run = blank_run(self.suite, self.metrics)
-        for finished in run_suite(self._further(run), self.suite.cases, self._caller, repeat=answers):
+        for finished in run_suite(self._further(run), self.suite.cases, repeat=answers):
             run.add([finished.result])
         return run
 
@@ -132,11 +132,11 @@ class SimulatedSuite:
         before = self.calls
         run = blank_run(self.suite, self.metrics)
         evaluation = Evaluation(run, self.suite, self.metrics, self.baseline)
-        further, caller = self._further(run, self.baseline), self._caller
-        for finished in run_suite(further, self.suite.cases, caller, numbers=further_numbers(1)):
+        further = self._further(run, self.baseline)
+        for finished in run_suite(further, self.suite.cases, numbers=further_numbers(1)):
             run.add([finished.result])
         if not self._looks_once:
-            evaluation.look_again(further, caller)
+            evaluation.look_again(further)
         self._changed, verdict = False, evaluation.verdict
         return Told(
             verdict.outcome == "failed", bool(verdict.failed_cases),

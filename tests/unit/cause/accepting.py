@@ -62,7 +62,7 @@ def recorded_run(accepted: AcceptedSystem, system: System, name: str = "today") 
     )  # fmt: skip
     recordings = {}
     with Caller() as caller:
-        for finished in run_suite(FurtherAnswers(flow, system), suite.cases, caller, numbers=lambda _: range(1, 12)):
+        for finished in run_suite(FurtherAnswers(flow, system, caller), suite.cases, numbers=lambda _: range(1, 12)):
             recordings[finished.result.case_id] = finished.recordings
             run.add([finished.result])
     return RecordedRun(name, run, recordings)

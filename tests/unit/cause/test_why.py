@@ -96,9 +96,9 @@ class Suite:
             case.state = "failed" if case.findings else case.state
         verdict = judge(run, self.golden.gates, self.golden.policy, self.metrics, baseline=self.baseline)
         self.generated.clear()
-        again = FurtherAnswers(flow, system, budget=CallBudget(more.pop("left", None)))
+        again = FurtherAnswers(flow, system, Caller(), budget=CallBudget(more.pop("left", None)))
         question = Question(run, verdict, self.golden.cases, more.pop("accepted", self.texts), **more)
-        return drive(find_cause(question, again), Caller())
+        return drive(find_cause(question, again))
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,12 @@ class Asked:
     suite: GoldenSuite
     system: System
     flow: CaseFlow
+    caller: Caller
     queries: list[str]
+
+    def again(self, **more: Any) -> FurtherAnswers:
+        """Ask the system again."""
+        return FurtherAnswers(self.flow, self.system, self.caller, **more)
 
     def finish(self, i: int = 0) -> FinishedCase:
         """End a case after one answer."""
@@ -55,7 +60,7 @@ def ended_by(error: BaseException) -> Ended | None:
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Callable[..., Asked]:
+def asked(tmp_path: Path) -> Iterator[Callable[..., Asked]]:
     def make(says: Callable[[int], str] = lambda _: "bad", n: int = 3, **more: Any) -> Asked:
         path = tmp_path / "s.golden.yaml"
         cases = "".join(f"  - {{id: c{i:02}, query: q{i:02}, relevant_docs: [good]}}\n" for i in range(n))
@@ -70,25 +75,17 @@ def asked(tmp_path: Path) -> Callable[..., Asked]:
 
         metrics = suite_metrics(suite, Registry())
         flow = CaseFlow(blank_run(suite, metrics), metrics, suite.policy, cases=suite.cases, ended_by=ended_by, **more)
-        return Asked(suite, as_system(answer), flow, queries)
+        return Asked(suite, as_system(answer), flow, caller, queries)
 
-    return make
-
-
-def in_thread(steps: Steps[Any], before: Callable[[], object] = lambda: None) -> Any:
     with Caller(4) as caller:
-        return drive(steps, caller, before)
+        yield make
 
 
-def in_loop(steps: Steps[Any], before: Callable[[], object] = lambda: None) -> Any:
-    async def run() -> Any:
-        with Caller(4) as caller:
-            return await adrive(steps, caller, before)
-
-    return asyncio.run(run())
+def in_loop(steps: Steps[Any]) -> Any:
+    return asyncio.run(adrive(steps))
 
 
-WAYS = pytest.mark.parametrize("run", [in_thread, in_loop])
+WAYS = pytest.mark.parametrize("run", [drive, in_loop])
 
 
 @WAYS
@@ -98,22 +95,22 @@ def test_a_case_is_asked_until_its_checks_are_decided(asked: Any, run: Any) -> N
         finished = one.finish()
         assert finished.wants_another
         before = Mock()
-        run(FurtherAnswers(one.flow, one.system).decide(finished, one.suite.cases[0], range(1, 9)), before)
+        run(one.again(before=before).decide(finished, one.suite.cases[0], range(1, 9)))
         assert (len(one.queries), before.call_count, finished.result.state) == (calls, calls - 1, state)
 
 
 def test_a_case_without_further_answers_is_decided_by_the_first(asked: Any) -> None:
     one = asked()
     finished = one.finish()
-    drive(FurtherAnswers(one.flow, one.system).decide(finished, one.suite.cases[0], ()), None)
+    drive(one.again().decide(finished, one.suite.cases[0], ()))
     assert (len(one.queries), finished.wants_another, finished.result.state) == (1, False, "failed")
 
 
 def test_no_case_is_asked_again_without_calls_left(asked: Any) -> None:
     one, budget = asked(), CallBudget(1)
     finished = one.finish()
-    again = FurtherAnswers(one.flow, one.system, budget=budget)
-    in_thread(again.decide(finished, one.suite.cases[0], range(1, 9)))
+    again = one.again(budget=budget)
+    drive(again.decide(finished, one.suite.cases[0], range(1, 9)))
     assert (len(one.queries), finished.wants_another) == (2, False)
     assert [case_id for _, _, case_id in budget.refused] == ["c00"]
 
@@ -123,13 +120,13 @@ def test_an_update_completes_what_it_accepts(asked: Any, run: Any) -> None:
     one = asked(lambda i: "bad" if i == 3 else "good", accepting=True)
     results = {finished.result.case_id: finished.result for finished in map(one.finish, range(3))}
     plan = UpdatePlan({"recall@1"})
-    done = run(FurtherAnswers(one.flow, one.system).complete(plan, results, one.suite.cases))
+    done = run(one.again().complete(plan, results, one.suite.cases))
     assert [len(finished.result.answers) for finished in done] == [2, 2, 2]
     plan.varies = True
-    done = run(FurtherAnswers(one.flow, one.system).complete(plan, results, one.suite.cases[:2]))
+    done = run(one.again().complete(plan, results, one.suite.cases[:2]))
     values = [finished.result.answers.values["recall@1"] for finished in done]
     assert [sorted(row) for row in values] == [[0.0, 1.0, 1.0, 1.0, 1.0]] * 2
-    assert run(FurtherAnswers(one.flow, one.system).complete(plan, results, one.suite.cases[:2])) == []
+    assert run(one.again().complete(plan, results, one.suite.cases[:2])) == []
 
 
 @WAYS
@@ -144,7 +141,7 @@ def test_a_second_look_asks_every_case_once(asked: Any, run: Any) -> None:
         begun.append((calls, why))
         return lambda: counted.append(None)
 
-    second, looked = run(FurtherAnswers(one.flow, one.system, begin=begin).look(one.flow.run, one.suite.cases))
+    second, looked = run(one.again(begin=begin).look(one.flow.run, one.suite.cases))
     assert [finished.result.case_id for finished in looked] == [f"c{i:02}" for i in range(N) if i != 5]
     assert list(second.cases) == list(one.flow.run.cases)
     assert {case.scores["recall@1"].value for i, case in second.cases.items() if i != "c05"} == {1.0}
@@ -156,8 +153,8 @@ def test_a_second_look_asks_every_case_once(asked: Any, run: Any) -> None:
 def test_a_second_look_needs_a_call_for_every_case(asked: Any) -> None:
     one = asked()
     one.flow.run.add(one.finish(i).result for i in range(3))
-    assert FurtherAnswers(one.flow, one.system, budget=CallBudget(3)).may_look(one.flow.run, one.suite.cases)
-    assert not FurtherAnswers(one.flow, one.system, budget=CallBudget(2)).may_look(one.flow.run, one.suite.cases)
+    assert one.again(budget=CallBudget(3)).may_look(one.flow.run, one.suite.cases)
+    assert not one.again(budget=CallBudget(2)).may_look(one.flow.run, one.suite.cases)
 
 
 def test_what_ends_the_run_ends_it_in_a_further_answer(asked: Any) -> None:
@@ -168,4 +165,4 @@ def test_what_ends_the_run_ends_it_in_a_further_answer(asked: Any) -> None:
 
     one = asked(says)
     with pytest.raises(Exit):
-        in_thread(FurtherAnswers(one.flow, one.system).decide(one.finish(), one.suite.cases[0], range(1, 9)))
+        drive(one.again().decide(one.finish(), one.suite.cases[0], range(1, 9)))

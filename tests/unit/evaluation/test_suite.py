@@ -68,7 +68,7 @@ def test_calls_made_ahead_are_given_up_with_their_suite(tmp_path: Path) -> None:
     cases = [case for case in suite.cases if case.skip is None]
     with Caller(2) as caller:
         with pytest.raises(ValueError, match="c0") as raised:
-            list(run_suite(FurtherAnswers(flow, system), cases, caller))
+            list(run_suite(FurtherAnswers(flow, system, caller), cases))
         assert raised.tb is not None, "which holds the frame of the suite"
         assert not caller.ahead
 
