@@ -2,7 +2,8 @@
 
 `OutputSplitter` puts itself in front of the streams' ``write`` and in front of the root logger's handlers.  Text
 printed outside of any early call passes through untouched.  What cannot be separated: threads that a call starts
-without copying its context, and output that does not go through ``sys.stdout``, such as a child process's.
+without copying its context; output that does not go through ``sys.stdout``, such as a child process's; a stream whose
+``write`` cannot be shadowed.
 """
 
 from __future__ import annotations
@@ -84,42 +85,13 @@ class OutputSplitter:
                 self._restore.callback(handler.removeFilter, keep_with_call)
         for name in ("stdout", "stderr"):
             stream = getattr(sys, name)
-            if stream is not None and not isinstance(stream, _Proxy) and "write" not in getattr(stream, "__dict__", ()):
-                self._split_stream(name, stream)
+            if "write" not in getattr(stream, "__dict__", ("write",)):
+                stream.write = _splitting_write(name, stream.write)
+                self._restore.callback(stream.__dict__.pop, "write", None)
 
     def uninstall(self) -> None:
         """Leave everything as it was found."""
         self._restore.close()
-
-    def _split_stream(self, name: str, stream: Any) -> None:
-        try:
-            stream.write = _splitting_write(name, stream.write)
-        except AttributeError:  # an object that takes no attributes
-            proxy = _Proxy(name, stream)
-            setattr(sys, name, proxy)
-            self._restore.callback(_put_back, name, proxy, stream)
-        else:
-            self._restore.callback(stream.__dict__.pop, "write", None)
-
-
-def _put_back(name: str, proxy: _Proxy, stream: Any) -> None:
-    if getattr(sys, name) is proxy:
-        setattr(sys, name, stream)
-
-
-class _Proxy:
-    """Stands in for a stream whose ``write`` cannot be shadowed."""
-
-    def __init__(self, name: str, stream: Any) -> None:
-        self._stream = stream
-        self.write = _splitting_write(name, stream.write)
-
-    def writelines(self, lines: Any) -> None:
-        for line in lines:
-            self.write(line)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
 
 
 def _splitting_write(name: str, write: Callable[[str], int]) -> Callable[[str], int]:

@@ -130,7 +130,8 @@ class FurtherAnswers:
         An earlier run that answers has to have been asked as often.
         """
         if isinstance(self.system, Answering) and self.system.base is None:
-            return self.system.can_look(cases, before)
+            source = self.system.source
+            return all(source.look(case, before) is not None for case in cases if case.skip is None)
         return self.budget.allows(len(_asked(run)))
 
     def look(self, run: Run, cases: Sequence[GoldenCase], before: int = 0) -> Steps[tuple[Run, list[FinishedCase]]]:

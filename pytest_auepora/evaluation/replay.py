@@ -106,32 +106,30 @@ class RecordedRun:
         """Version and parameters of the metrics then."""
         return {name: metric_key(info) for name, info in self.run.metrics.items()}
 
+    def _answers(self, case: GoldenCase) -> tuple[int, int, int]:
+        """Return how many answers made the scores of *case*, how many it has, the last of them looks at the suite."""
+        result, n_answers = self.run.cases.get(case.id), 0
+        with suppress(HistoryError):  # what was recorded is damaged, which `answer` tells
+            n_answers = len(self.recordings.get(case.id, ()))
+        times, looks = (result.repeats, result.looks) if result is not None else (1, 0)
+        return min(n_answers, times), n_answers, looks
+
     def times(self, case: GoldenCase) -> int:
         """Return how many answers made the scores of *case*, before it was asked again."""
-        result = self.run.cases.get(case.id)
-        with suppress(HistoryError):  # what was recorded is damaged, which `answer` tells
-            return min(len(self.recordings.get(case.id, ())), result.repeats if result is not None else 1)
-        return 0
+        return self._answers(case)[0]
 
     def further(self, case: GoldenCase) -> range:
         """Return the numbers of the answers that *case* was asked for again, looks at the suite left out."""
-        result, times = self.run.cases.get(case.id), self.times(case)
-        with suppress(HistoryError):
-            n_answers = len(self.recordings.get(case.id, ()))
-            return range(times, n_answers - (result.looks if result is not None else 0))
-        return range(0)
+        times, n_answers, looks = self._answers(case)
+        return range(times, n_answers - looks)
 
     def look(self, case: GoldenCase, before: int = 0) -> int | None:
         """Return the number of the answer that was a further look at the suite, after so many *before*.
 
         None where there was none.
         """
-        result = self.run.cases.get(case.id)
-        with suppress(HistoryError):
-            n_answers = len(self.recordings.get(case.id, ()))
-            if result is not None and before < result.looks <= n_answers:
-                return n_answers - result.looks + before
-        return None
+        _, n_answers, looks = self._answers(case)
+        return n_answers - looks + before if before < looks <= n_answers else None
 
     def answer(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         """Return the answer to one repeat, counted from 0; raises `NotRecordedError`, with the reason, if none."""
@@ -184,18 +182,6 @@ class Answering(System):
             if (recorded := self.source.answer(case, repeat)).outputs is not None:
                 return lambda: recorded
         return None
-
-    def times(self, case: GoldenCase) -> int:
-        """Return how often the run asked about *case*; at least 1."""
-        return max(1, self.source.times(case))
-
-    def further(self, case: GoldenCase) -> range:
-        """Return the numbers of the answers that the run asked *case* again for."""
-        return self.source.further(case)
-
-    def can_look(self, cases: Iterable[GoldenCase], before: int = 0) -> bool:
-        """Whether the run asked every case once more for a look at the suite, after so many *before*."""
-        return all(self.source.look(case, before) is not None for case in cases if case.skip is None)
 
     def _answer_or_error(self, case: GoldenCase, repeat: int) -> RecordedAnswer:
         result = self.source.run.cases.get(case.id)

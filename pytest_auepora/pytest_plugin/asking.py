@@ -117,13 +117,13 @@ class AnswerSource:
     def times(self, case: GoldenCase) -> int:
         """Return how often *case* is asked; where nothing is, as often as it was, unless that is said."""
         if self._replayed is not None and self.suite.session.options.repeat is None:
-            return self._replayed.times(case)
+            return max(1, self._replayed.source.times(case))
         return self.suite.repeats
 
     def answers(self, case: GoldenCase) -> int:
         """Return how many answers are asked for at first: as many as make the scores, or as an update accepts."""
         if self._replayed is not None and self.variant.plan is not None:  # all that there are
-            return self.times(case) + len(self._replayed.further(case))
+            return self.times(case) + len(self._replayed.source.further(case))
         if (plan := self.plan_for(case)) is None:
             return self.times(case)
         return self.variant.planned.get(case.id) or plan.answers(case.id)
@@ -141,7 +141,7 @@ class AnswerSource:
     def further(self, case: GoldenCase) -> range:
         """Return the numbers of the answers that a case which is about to fail can be asked for again."""
         if self._replayed is not None:
-            return self._replayed.further(case)
+            return self._replayed.source.further(case)
         times = self.times(case)
         return range(times, times + MOST) if case.benchmark is None else range(0)
 
