@@ -14,7 +14,7 @@ import logging
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any, Literal
+from typing import Literal
 
 
 class CallOutput:

@@ -167,7 +167,7 @@ class GoldenFile(pytest.Module):
             self.add_marker(tag)
         fixtures, mark = self._fixtures(golden)
         checking, loop_marks = self._auepora.options.checking, [mark] if mark is not None else []
-        base = self._template(fixtures, self._body(is_async=mark is not None), is_async=mark is not None)
+        base = self._template(fixtures, self._bodies, is_async=mark is not None)
         where = ""
         for case in golden.cases:
             marks = case_marks(case, xfail=not checking)
@@ -229,27 +229,27 @@ class GoldenFile(pytest.Module):
         self, suite: GoldenSuite, fixtures: tuple[str, ...], loop_marks: list[pytest.MarkDecorator]
     ) -> types.FunctionType:
         """Return the test function that judges *suite*, with the tags of all cases: ``-m`` selects it with them."""
-        body = run_suite_async if loop_marks else run_suite
-        base = self._template(fixtures, body, is_async=bool(loop_marks))
+        base = self._template(fixtures, (run_suite, run_suite_async), is_async=bool(loop_marks))
         first, *others = (case.tags for case in suite.cases)
         marks = [getattr(pytest.mark, tag) for tag in first if all(tag in tags for tags in others)]
         if has_plugin(self.config, "timeout"):
             marks.append(pytest.mark.timeout(0))  # the limit is for one test, and here all cases may be asked again
         return self._function(SUITE_ITEM, suite.line, f"Judges {suite.name}.", base, marks + loop_marks)
 
-    def _body(self, *, is_async: bool) -> Any:
-        """Return what the items of cases run."""
+    @property
+    def _bodies(self) -> tuple[Any, Any]:
+        """What the items of cases run, and those in an event loop."""
         if self._auepora.options.checking:
             from .labels_checking import check_labels, check_labels_async
 
-            return check_labels_async if is_async else check_labels
-        return run_case_async if is_async else run_case
+            return check_labels, check_labels_async
+        return run_case, run_case_async
 
-    def _template(self, fixtures: tuple[str, ...], run: Any, *, is_async: bool) -> types.FunctionType:
-        """Return ``def case(<fixtures>)``, which calls *run*, compiled as if it stood in the golden file."""
+    def _template(self, fixtures: tuple[str, ...], bodies: tuple[Any, Any], *, is_async: bool) -> types.FunctionType:
+        """Return ``def case(<fixtures>)``, which calls one of *bodies*, compiled as if it stood in the golden file."""
         prefix, wait = ("async ", "await ") if is_async else ("", "")
         source = f"{prefix}def case({', '.join(fixtures)}): {wait}run()"
-        scope: dict[str, Any] = {"run": partial(run, self._auepora), "__file__": str(self.path)}
+        scope: dict[str, Any] = {"run": partial(bodies[is_async], self._auepora), "__file__": str(self.path)}
         exec(compile(source, str(self.path), "exec"), scope)
         template: types.FunctionType = scope["case"]
         return template
@@ -267,7 +267,7 @@ class GoldenFile(pytest.Module):
             names = (CORPUS,)
         elif any(case.benchmark is not None for case in suite.cases):
             names += ("request",)  # which pytest-benchmark's fixture is asked of
-        base = self._template(names, run_case, is_async=False)
+        base = self._template(names, self._bodies, is_async=False)
         probe = pytest.Function.from_parent(self, name="probe", callobj=base)
         definitions = fixture_definitions(probe)
         fixtures = tuple(name for name in names if name != CORPUS or definitions.get(name))

@@ -179,15 +179,12 @@ class RunController:
 
     def _end_lost(self, nodeid: str, why: str) -> None:
         """Count a case that has no result as errored, unless it has one by now."""
-        if (found := self.session.find_case(nodeid)) is None:
+        path, _, _ = nodeid.partition("::")
+        known = [variant for known_path, variant in self.judge.runs if known_path == path]
+        if (found := self.session.find_asked(nodeid, known)) is None:
             return  # a test of the user's own
-        from .workers import lost_variant
-
-        suite, case = found
-        variant = suite.variant(
-            lost_variant(nodeid, {variant for path, variant in self.judge.runs if path == suite.path})
-        )
-        run = self.judge.run(suite.path, variant.name)
+        variant, case = found
+        run = self.judge.run(*variant.key)
         if case.id not in run.cases:
             run.add([variant.flow.end(case, RuntimeError(why)).result])
 

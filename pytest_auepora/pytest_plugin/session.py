@@ -142,12 +142,20 @@ class AueporaSession:
             suite, case = getattr(getattr(item, "callspec", None), "params", {}).get(CASE_PARAMETER, (None, None))
         return (suite.variant_of(item), case) if case is not None else None
 
-    def find_asked(self, nodeid: str) -> tuple[SuiteVariant, GoldenCase] | None:
-        """Return the same for the golden item that *nodeid* names, its configuration as far as its id tells."""
+    def find_asked(self, nodeid: str, known: Collection[str] = ()) -> tuple[SuiteVariant, GoldenCase] | None:
+        """Return the same for the golden item that *nodeid* names, its configuration as far as its id tells.
+
+        Some parameters in the id may be no part of it: one of the *known* configurations is the largest that they hold.
+        """
         if (found := self.find_case(nodeid)) is None:
             return None
         suite, case = found
-        return suite.variant(nodeid.partition("::")[2].partition("[")[2].rpartition("]")[0]), case
+        name = nodeid.partition("::")[2].partition("[")[2].rpartition("]")[0]
+        words = set(name.split("-"))
+        candidates = [variant for variant in known if set(filter(None, variant.split("-"))) <= words]
+        if candidates and name not in known:
+            name = max(candidates, key=len)
+        return suite.variant(name), case
 
     def limit_calls(self, cases: Iterable[tuple[SuiteVariant, GoldenCase]]) -> None:
         """Keep the calls that are left beside the first ones of *cases* for further ones, each process its share.

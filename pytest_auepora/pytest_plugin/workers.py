@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -69,15 +69,3 @@ class Workers:
         """Return a scheduler that loses one case where a worker dies; None where pytest-xdist's own does so."""
         scheduler = _SCHEDULERS.get(config.getoption("dist"))
         return scheduler(config, log) if scheduler is not None else None
-
-
-def lost_variant(nodeid: str, variants: Collection[str]) -> str:
-    """Return the configuration of the case that a worker died with, by what its node id says.
-
-    Some of the parameters in its id may be no part of the configuration: one of the known *variants* is the largest
-    that they hold.
-    """
-    parameters = nodeid.partition("::")[2].partition("[")[2].rpartition("]")[0]
-    words = set(parameters.split("-"))
-    candidates = [variant for variant in variants if set(filter(None, variant.split("-"))) <= words]
-    return parameters if parameters in variants or not candidates else max(candidates, key=len)

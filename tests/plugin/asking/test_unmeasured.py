@@ -85,6 +85,12 @@ def test_a_case_left_out_in_silence_fails_the_run(project: Example, code: str) -
     assert "warehouse" in str(result.stdout)
 
 
+def test_a_case_without_a_result_is_told_without_xdist(project: Example) -> None:
+    project.conftest(f"import sys\n\nsys.modules['xdist'] = None\n{TAKES}")
+    result = project.run_apart()
+    assert (result.ret, result.parseoutcomes()["failed"]) == (1, 2)  # the case and its suite
+
+
 def test_a_selected_case_that_did_not_run_fails_the_run(project: Example) -> None:
     project.conftest(TAKES_PROTOCOL)
     for args in ("-k", "warehouse"), ("shop.golden.yaml::warehouse",), ("-m", "not smoke"):

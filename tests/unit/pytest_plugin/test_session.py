@@ -32,6 +32,19 @@ def test_a_case_is_named_with_parameters_and_group(session: AueporaSession, name
     assert (found and found[1].id) == case
 
 
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        ("a", ""), ("a@gpu", ""), ("a[bm25]", "bm25"), ("a[bm25]@gpu", "bm25"), ("a[bm25-1]", "bm25"),
+        ("a[new]", "new"), ("me@home", ""),
+    ],
+)  # fmt: skip
+def test_a_case_is_of_the_configuration_in_its_name(session: AueporaSession, name: str, variant: str) -> None:
+    found = session.find_asked(f"g.golden.yaml::{name}", ["bm25"] if variant else ["", "bm25"])
+    assert found is not None
+    assert found[0].name == variant
+
+
 @pytest.mark.parametrize("nodeid", ["test_a.py::a", "steps.yaml::a"])
 def test_other_tests_are_no_cases(session: AueporaSession, nodeid: str) -> None:
     for _ in range(2):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.pytest_plugin.workers import Workers, lost_variant
+from pytest_auepora.pytest_plugin.workers import Workers
 
 
 class Node:
@@ -88,17 +88,6 @@ def test_a_test_of_the_users_own_is_handed_out_again() -> None:
     made = scheduler("loadfile", tests, nodes := [Node()])
     assert made.remove_node(nodes[0]) == tests[0]
     assert replaced(made, tests).got == [0, 1]
-
-
-@pytest.mark.parametrize(
-    ("name", "variant"),
-    [
-        ("a", ""), ("a@gpu", ""), ("a[bm25]", "bm25"), ("a[bm25]@gpu", "bm25"), ("a[bm25-1]", "bm25"),
-        ("a[new]", "new"), ("me@home", ""),
-    ],
-)  # fmt: skip
-def test_the_lost_case_is_of_the_configuration_in_its_name(name: str, variant: str) -> None:
-    assert lost_variant(f"g.golden.yaml::{name}", {"bm25"} if variant else {"", "bm25"}) == variant
 
 
 @pytest.mark.parametrize("dist", ["load", "worksteal", "each", "no"])
