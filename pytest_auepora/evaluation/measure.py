@@ -29,12 +29,20 @@ from ..metrics.judge.usage import USAGE, metered, pop_usage, repeated
 from ..metrics.ranking.matching import ranks_of_relevant
 from ..metrics.service.system_usage import spending_of
 from ..regression.checks import held_assertions
+from .answer_codec import Loss
 from .case_result import blank_result, errored_result
 from .recording import RecordedAnswer
 from .shown_outputs import shown_outputs
 
 Convert = Callable[[Any, EvaluationSample], SystemOutputs | None]
 """Turns a system's own answer into `SystemOutputs`; None leaves it to the built-in conversion."""
+
+_LOSSES: Mapping[Loss, str] = {
+    "cut": "cut when they were recorded, see auepora_keep",
+    "changed": "changed by pytest_auepora_redact",
+    "unseen": "not shown to pytest_auepora_redact",
+    "not JSON": "held what JSON cannot carry",
+}
 
 
 class JudgedAnswer(NamedTuple):
@@ -247,7 +255,8 @@ def _score_again(
     if fresh is None and (reusable := _reusable_score(metric, recorded)) is not None:
         return reusable
     if lacking := recorded.lacks(metric, sample):
-        return recorded.score(metric) or Score.failed(f"not comparable: {lacking}")
+        why = ", ".join(f"{part.replace('_', ' ')} {_LOSSES[loss]}" for part, loss in lacking.items())
+        return recorded.score(metric) or Score.failed(f"not comparable: {why}")
     return fresh or score_case([metric], sample, outputs)[metric.name]
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..base.records import Count, Number, Place, Record
-from ..core.metrics_base import Metric
+from ..core.metrics_base import AnswerPart, Metric
 from ..core.run import CaseResult, MetricInfo
 from ..core.scoring import Score, StoredScore
 from ..core.types import Document, EvaluationSample, SystemOutputs
@@ -23,13 +23,6 @@ from .shown_outputs import cap_shown, shown_outputs
 
 Redact = Callable[[CaseResult], None]
 """Changes a result in place, so that it may be written down."""
-
-_REASONS: Mapping[Loss, str] = {
-    "cut": "cut when they were recorded, see auepora_keep",
-    "changed": "changed by pytest_auepora_redact",
-    "unseen": "not shown to pytest_auepora_redact",
-    "not JSON": "held what JSON cannot carry",
-}
 
 
 @dataclass(slots=True)
@@ -136,15 +129,14 @@ class RecordedAnswer:
         is_same = self.keys.get(metric.name) == metric_key(MetricInfo.of(metric))
         return self.recording.scores.get(metric.name) if is_same else None
 
-    def lacks(self, metric: Metric, sample: EvaluationSample) -> str:
-        """Return what *metric* reads and the recording has not whole, and why; an empty string for nothing."""
+    def lacks(self, metric: Metric, sample: EvaluationSample) -> dict[AnswerPart, Loss]:
+        """Return what *metric* reads and the recording has not whole, and why."""
         if self.outputs is None:
-            return ""
+            return {}
         reads = set(metric.reads)
         if "ranking" in reads and any(d.metadata.get("match") in ("quote", "span") for d in sample.relevant_docs or ()):
             reads.add("documents")
-        lost = {part: loss for part, loss in self.outputs.lost.items() if part in reads}
-        return ", ".join(f"{part.replace('_', ' ')} {_REASONS[loss]}" for part, loss in lost.items())
+        return {part: loss for part, loss in self.outputs.lost.items() if part in reads}
 
     def rescored(self, result: CaseResult, metrics: Mapping[str, Metric], *, redact: Redact | None = None) -> Recording:
         """Return what is kept of the answer with the scores of *result*, which go with the metrics of that run."""

@@ -211,7 +211,7 @@ def test_a_hung_call_is_given_up_and_its_place_filled(release: threading.Event) 
         fine = caller.call(2, lambda: "fine", timeout=LONG)
     assert timed_out(hung)
     assert isinstance(hung.error, CallTimeoutError)
-    assert str(hung.error) == "no answer within 0.1 s"
+    assert "0.1 s" in str(hung.error)
     assert hung.seconds >= 0.1
     assert fine.value == "fine"
     assert not timed_out(fine)

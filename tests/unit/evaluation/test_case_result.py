@@ -67,7 +67,7 @@ def test_an_error_that_cannot_print_has_its_causes_told() -> None:
             raise Mute from exc
 
     lines = raised(ask)
-    assert lines[0].endswith("Mute: <exception str() failed>")
+    assert "Mute: <" in lines[0]
     assert lines[-1] == "caused by ConnectionError: refused"
 
 

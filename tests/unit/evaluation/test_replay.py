@@ -76,20 +76,20 @@ def test_a_replay_answers_as_the_run_did_and_asks_nobody() -> None:
     assert ask_case(system, case(), 1)().outputs.restore().response.text == "old"
     assert is_recorded(system, case())
     assert system.source.times(case()) == 2
-    for asked, words in ((case("new"), "it is new"), (case("one"), "there is no answer number 3")):
+    for asked, words in ((case("new"), "new"), (case("one"), "3")):
         told = ask_case(system, asked, 2)()
         assert told.outputs is None
         assert words in told.recording.error
-    with pytest.raises(NotRecordedError, match="calls nothing"):
+    with pytest.raises(NotRecordedError):
         system.invoke(case().sample, 5)
     with pytest.raises(CaseEndedError, match="not today"):
         ask_case(system, case("left"))()
 
 
 def test_a_replay_without_a_run_says_why() -> None:
-    system = replayed(None, missing="no run of this suite")
+    system = replayed(None, missing="lost")
     assert (system.source.times(case()), system.source.further(case())) == (0, range(0))
-    assert "no run of this suite" in ask_case(system, case())().recording.error
+    assert "lost" in ask_case(system, case())().recording.error
 
 
 def test_a_resumed_run_asks_for_the_rest() -> None:
@@ -113,7 +113,7 @@ def test_the_second_look_at_a_suite_is_the_last_answer() -> None:
     twice = earlier(4, repeats=1, looks=2)
     assert (twice.further(case()), [twice.look(case(), n) for n in range(3)]) == (range(1, 2), [2, 3, None])
     assert ask_case(replayed(source), case(), SECOND_LOOK)().outputs is not None
-    assert "no answer number" in ask_case(replayed(earlier(1)), case(), SECOND_LOOK)().recording.error
+    assert ask_case(replayed(earlier(1)), case(), SECOND_LOOK)().outputs is None
 
 
 def test_noise_that_a_system_cannot_take_is_an_error() -> None:

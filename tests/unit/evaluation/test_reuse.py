@@ -179,8 +179,8 @@ def test_a_system_in_one_call_says_what_to_give(golden: Path, whole: Any) -> Non
     with pytest.raises(NoRetrieverError) as refusal:
         evaluate(golden, whole, provenance=PROVENANCE)
     why, give = str(refusal.value).splitlines()
-    assert why.startswith(f"reuse: generator: {whole.__name__}: its retriever cannot be called apart: it ")
-    assert give.startswith("give (retriever, generator) in its place, or a chain")
+    assert why.startswith(f"reuse: generator: {whole.__name__}: ")
+    assert "(retriever, generator)" in give
 
 
 def test_an_asynchronous_pair_reuses_as_well(golden: Path) -> None:
