@@ -108,10 +108,10 @@ class _EngineCall:
 
     def whole(self) -> str:
         """Return why retrieval and answer cannot be called one after the other; nothing where they can."""
-        from llama_index.core.base.base_query_engine import BaseQueryEngine
-
         if is_instance_of(self._engine, _ROOT, "BaseRetriever"):
             return "it is a retriever alone"
+        from llama_index.core.base.base_query_engine import BaseQueryEngine
+
         own, bare = (
             [getattr(kind, name, None) for name in self._parts] for kind in (type(self._engine), BaseQueryEngine)
         )

@@ -21,7 +21,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-__all__ = ["PAGES", "ROOT", "Command", "Edit", "File", "Page", "Shown", "Step", "fences", "pages", "read"]
+__all__ = ["PAGES", "ROOT", "Command", "Edit", "File", "Page", "Shown", "Step", "fences", "has_steps", "pages", "read"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "pages"
@@ -109,6 +109,12 @@ def read(path: Path) -> Page:
     """Read what *path* asks for."""
     project = _PROJECT.search(path.read_text(encoding="utf-8"))
     return Page(path, project[1] if project else None, list(_steps(path)))
+
+
+def has_steps(path: Path) -> bool:
+    """Whether a page asks for something, seen without parsing it: every process that runs tests looks at all pages."""
+    text = path.read_text(encoding="utf-8")
+    return bool(_RUN.search(text) or _TITLE.search(text))
 
 
 def _tokens(path: Path) -> list[Token]:

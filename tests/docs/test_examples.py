@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from .bench import CUT, Bench, check_screen, follow
-from .pages import PAGES, ROOT, Shown, fences, pages, read
+from .pages import PAGES, ROOT, Shown, fences, has_steps, pages, read
 
 README = ROOT / "README.md"
 
@@ -24,7 +24,7 @@ def name_of(path: Path) -> str:
 def followed() -> list[Any]:
     """Return the pages with something to do; how-tos take long, and are followed in .ci/run."""
     slow = {True: [pytest.mark.slow], False: []}
-    return [pytest.param(p, marks=slow["how-to" in p.parts], id=name_of(p)) for p in pages() if read(p).steps]
+    return [pytest.param(p, marks=slow["how-to" in p.parts], id=name_of(p)) for p in pages() if has_steps(p)]
 
 
 @pytest.mark.parametrize("path", followed())
