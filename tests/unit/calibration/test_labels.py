@@ -74,10 +74,8 @@ def test_columns_named_twice_are_told_in_their_order(tmp_path: Path) -> None:
     path.write_text(",".join(names * 2) + "\n", encoding="utf-8")
     with pytest.raises(GoldenFileError) as caught:
         read_label_file(path)
-    assert [p.message for p in caught.value.problems[:2]] == [
-        f"the column {name!r} is named twice" for name in names[:2]
-    ]
-    assert len(caught.value.problems) == len(names)
+    told = caught.value.problems
+    assert [name for name, problem in zip(names, told, strict=True) if repr(name) in problem.message] == names
 
 
 @pytest.mark.parametrize("word", ["--5", "1" * 5000])
@@ -111,13 +109,11 @@ def test_all_that_is_wrong_is_told_at_its_place(tmp_path: Path) -> None:
     )
     with pytest.raises(GoldenFileError) as caught:
         read_label_file(path)
-    told = str(caught.value).replace(f"{path}:", "")
-    assert "1:" in told
-    assert "1:25: unknown key 'scor' (did you mean 'score'?)" in told
-    assert '2:34: score: expected a number; put a reply that is not a score into error or null, found "high"' in told
-    assert "6:1: the id 'b' is that of line 5 as well" in told
-    assert "3:1: a grade is a whole number from 1 to 5, got 7" in told
-    assert "4:11: label: expected true, false, a grade from 1 to 5 or a word or null, found [{}]" in told
+    told = {(problem.line, problem.col): problem.message for problem in caught.value.problems}
+    named = {(1, 25): ["'scor'", "'score'"], (2, 34): ["score: ", '"high"'], (3, 1): [" 7"],
+             (4, 11): ["label: ", "[{}]"], (6, 1): ["'b'", " 5 "]}  # fmt: skip
+    assert {place: [part for part in parts if part in told[place]] for place, parts in named.items()} == named
+    assert told.keys() == named.keys()
 
 
 @pytest.mark.parametrize(
@@ -153,9 +149,8 @@ def test_a_score_in_a_cell_that_is_no_number_is_told(tmp_path: Path) -> None:
     path.write_text("label,score\nyes,high\nyes,nan\n", encoding="utf-8")
     with pytest.raises(GoldenFileError, match=r'2:1: score: expected a number; .*found "high"') as seen:
         read_label_file(path)
-    assert "3:1: score: expected a number; put a reply that is not a score into error or null, found NaN" in str(
-        seen.value
-    )
+    problem = seen.value.problems[1]
+    assert (problem.line, problem.col, problem.message.rpartition(" ")[2]) == (3, 1, "NaN")
 
 
 def test_evidence_in_csv_may_be_a_long_document(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pytest_auepora.drafting.draft import Draft
 from pytest_auepora.drafting.files import DraftJournal, accept, add_cases, drafts_of, journal_path, reject
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.io.golden.load import load_golden
+from pytest_auepora.io.golden.model import DRAFT
 
 CASE: dict[str, Any] = {
     "id": "draft-1", "query": "What does it cost?", "relevant_docs": [{"doc": "d.md", "quote": "5 euros: no more"}],
@@ -29,7 +30,7 @@ def golden(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def test_a_draft_is_not_run(golden: Path) -> None:
     suite = load_golden(golden)
-    assert [case.skip for case in suite.cases] == ["a draft: accept it with auepora review"] * 2
+    assert [case.skip for case in suite.cases] == [DRAFT] * 2
     assert [case["id"] for case in drafts_of(golden)] == ["draft-1", "draft-2"]
 
 

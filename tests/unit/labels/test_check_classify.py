@@ -46,13 +46,13 @@ def test_the_first_recording_counts_until_the_id_is_gone() -> None:
 
 def test_an_edited_text_under_the_same_id_is_no_move() -> None:
     found = became(ONE, {"old": "A refund is possible for two weeks.", "b": TWO})
-    assert (found.kind, found.note) == ("valid", "its text has changed")
+    assert (found.kind, bool(found.note)) == ("valid", True)
 
 
 def test_a_copy_elsewhere_is_no_move_while_the_id_is_there() -> None:
     chunks = [Document("old", TWO, {"document_id": "x"}), Document("a", ONE, {"document_id": "y"})]
     found = classify(Document("old"), corpus_of(chunks), [Chunk("old", ONE, "x")])
-    assert (found.kind, found.note) == ("valid", "its text has changed")
+    assert (found.kind, bool(found.note)) == ("valid", True)
 
 
 def test_text_inside_one_larger_chunk_is_merged_and_provable() -> None:
@@ -97,15 +97,15 @@ def test_text_that_is_nowhere_is_orphaned() -> None:
     found = became(ONE, {"a": TWO, "b": THREE})
     assert (found.kind, found.candidates) == ("orphaned", ())
     half = became(f"{ONE} {TWO} {THREE}", {"a": ONE})
-    assert (half.kind, half.note, half.candidates[0].id) == ("orphaned", "33 % of it is found", "a")
+    assert (half.kind, half.note.split()[0], half.candidates[0].id) == ("orphaned", "33", "a")
 
 
 def test_without_an_old_text_only_the_id_speaks() -> None:
     assert classify(Document("a"), corpus_of(["a", "b"])).kind == "valid"
     gone = classify(Document("old"), corpus_of(["a", "b"]))
-    assert (gone.kind, gone.note) == ("orphaned", "what it said is not known")
     ids_only = classify(Document("old"), corpus_of(["a"]), [Chunk("old", ONE)])
-    assert (ids_only.kind, ids_only.note) == ("orphaned", "the corpus has ids only, so its text cannot be looked for")
+    assert (gone.kind, ids_only.kind) == ("orphaned", "orphaned")
+    assert len({"", gone.note, ids_only.note}) == 3
 
 
 def test_an_id_that_names_a_document_now_is_split() -> None:
@@ -161,7 +161,7 @@ NFC, NFD = "Gr\u00f6\u00dfe.md", "Gro\u0308\u00dfe.md"
 def test_an_id_in_another_unicode_form_is_named_with_both() -> None:
     found = classify(Document(NFC), corpus_of([NFD]))
     assert (found.kind, found.new_id) == ("re-anchorable", NFD)
-    assert found.note == r"the same name in two Unicode forms: 'Gr\xf6\xdfe.md' (NFC) and 'Gro\u0308\xdfe.md' (NFD)"
+    assert [name for name in (ascii(NFC), ascii(NFD), "(NFC)", "(NFD)") if name not in found.note] == []
 
 
 @pytest.mark.parametrize("match", ["doc", "quote"])

@@ -70,11 +70,12 @@ def test_a_file_that_is_no_corpus_is_refused_with_its_line(tmp_path: Path, name:
 
 def test_what_the_golden_file_says_comes_first_and_is_completed() -> None:
     old = corpus_recall(corpus_of([Document("old", ONE, {"document_id": "x"})]), Path("some/old.jsonl"))
-    assert recall_chunks("case", Document("old", TWO), [old]) == [Chunk("old", TWO, "", None, "the golden file")]
+    (declared,) = recall_chunks("case", Document("old", TWO), [old])
+    assert (declared.text, declared.source) == (TWO, "")
     assert recall_chunks("case", Document("old"), [old]) == [Chunk("old", ONE, "x", None, "old.jsonl")]
     placed = Document("old", "", {"document_id": "y", "start": 1, "end": 9})
     assert recall_chunks("case", placed, [old]) == [Chunk("old", ONE, "y", (1, 9), "old.jsonl")]
-    assert recall_chunks("case", placed, []) == [Chunk.of(placed, "the golden file")]
+    assert recall_chunks("case", placed, []) == [Chunk.of(placed, declared.origin)]
     assert recall_chunks("case", Document("new"), [old]) == []
 
 
