@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
@@ -97,13 +98,18 @@ def spoilt(text: str, pick: Random, kind: Literal["text", "json", "lines", "yaml
     if kind == "json":
         return mutated(text, pick).encode()
     if kind == "yaml":
-        value = json.loads(mutated(json.dumps(yaml.safe_load(text), default=str), pick))
+        value = json.loads(mutated(_json_of(text), pick))
         flow, written = pick.choice((None, False)), pick.random() < 0.5
         return yaml.safe_dump(value, sort_keys=False, default_flow_style=flow, allow_unicode=written).encode()
     lines = text.splitlines()
     at = pick.randrange(len(lines))
     lines[at] = mutated(lines[at], pick)
     return "\n".join(lines).encode()
+
+
+@cache
+def _json_of(text: str) -> str:
+    return json.dumps(yaml.safe_load(text), default=str)
 
 
 def damaged(raw: bytes, pick: Random) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import cycle
 from typing import Any
 
@@ -117,6 +118,7 @@ def _word(quote: str) -> str:
     return max(found, key=len)
 
 
+@cache
 def _quote(passage: str) -> str:
     """Return the longest sentence that points at no document, which a question made of it must not do."""
     found = [s for line in passage.split("\n") for s in sentences(line) if 5 < len(s.split()) < 40 and s in passage]

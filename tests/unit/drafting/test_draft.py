@@ -91,14 +91,14 @@ def test_unanswerable_is_checked_against_the_whole_corpus(passages: list[Documen
 
 def test_the_same_seed_tries_the_same_passages(passages: list[DocumentPassage]) -> None:
     def tried(seed: int) -> list[str]:
-        return [o.job.key for o in Drafting(passages, Scripted(), {"single-hop": 1}, seed=seed).run()]
+        return [o.job.key for o in Drafting(passages[:40], Scripted(), {"single-hop": 1}, seed=seed).run()]
 
     assert tried(0) == tried(0)
     assert tried(0) != tried(1)
 
 
 def test_quotas_hold_and_are_filled_by_further_tries(passages: list[DocumentPassage]) -> None:
-    _, outcomes = drafted(passages, ["paraphrased", ""], {"single-hop": 2})
+    _, outcomes = drafted(passages[:40], ["paraphrased", ""], {"single-hop": 2})
     kept = Counter(o.job.doc for o in outcomes if o.case)
     tried = Counter(o.job.doc for o in outcomes)
     assert max(kept.values()) == 2
@@ -106,15 +106,15 @@ def test_quotas_hold_and_are_filled_by_further_tries(passages: list[DocumentPass
 
 
 def test_what_was_done_is_not_asked_again(passages: list[DocumentPassage]) -> None:
-    first = list(Drafting(passages, Scripted(["", "paraphrased"]), {"single-hop": 1}).run())
+    first = list(Drafting(passages[:40], Scripted(["", "paraphrased"]), {"single-hop": 1}).run())
     done = {outcome.job.key: outcome.case is not None for outcome in first}
-    again = Drafting(passages, Scripted(), {"single-hop": 1}, finished=done)
+    again = Drafting(passages[:40], Scripted(), {"single-hop": 1}, finished=done)
     assert not {job.key for jobs in again.queues.values() for job in jobs} & set(done)
     kept = {(o.job.doc, o.job.kind) for o in first if o.case is not None}
     assert {key for key, n in again.missing.items() if n == 0} == kept
     half = dict(list(done.items())[:5])
     model = Scripted()
-    resumed = Drafting(passages, model, {"single-hop": 1}, finished=half)
+    resumed = Drafting(passages[:40], model, {"single-hop": 1}, finished=half)
     wanted = [key for key, jobs in resumed.queues.items() if jobs]
     assert wanted
     list(resumed.run())
@@ -131,12 +131,12 @@ def test_known_questions_are_not_asked_again(passages: list[DocumentPassage]) ->
 def test_the_price_bounds_what_is_asked(passages: list[DocumentPassage]) -> None:
     quotas = {"single-hop": 1, "multi-hop": 1, "unanswerable": 1}
     good = Scripted()
-    drafting = Drafting(passages, good, quotas)
+    drafting = Drafting(passages[:60], good, quotas)
     least, most = drafting.price()
     list(drafting.run())
     assert len(good.asked) <= least.calls <= most.calls
     assert least.prompt_tokens < most.prompt_tokens
     unsure = Scripted(["", "other answer", "unsure"])
-    list(Drafting(passages, unsure, quotas).run())
+    list(Drafting(passages[:60], unsure, quotas).run())
     assert "same" in unsure.asked
     assert len(unsure.asked) <= most.calls
