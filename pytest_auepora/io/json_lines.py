@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,14 +21,6 @@ _TOKEN = re.compile(r'["\[\]{}]|[^\s\[\]{}:,"]+')
 def is_jsonl(path: Path) -> bool:
     """Whether the name of the file says that it is JSON Lines."""
     return path.suffix.lower() == ".jsonl"
-
-
-def parse_json_cell(value: Any, *starts: str) -> Any:
-    """Return what a text that begins with one of *starts* holds as JSON; *value* itself where it is none."""
-    if isinstance(value, str) and value.startswith(starts):
-        with suppress(ValueError):
-            return json.loads(value)
-    return value
 
 
 def load_lines(source: Source) -> dict[int, dict[str, Any]]:

@@ -8,7 +8,8 @@ as well.  Needs the extra ``parquet``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
@@ -36,8 +37,8 @@ def load_parquet_dataset(path: str | Path, name: str | None = None) -> InMemoryD
         AueporaError: the file is no Parquet.
     """
     path = Path(path)
-    lines = as_lines(iter_rows(path), path)
-    return InMemoryDataset(name if name is not None else path.stem, read_samples(Source(str(path), lines)))
+    source = Source(str(path), as_lines(iter_rows(path)))
+    return InMemoryDataset(name if name is not None else path.stem, read_samples(source))
 
 
 def iter_rows(path: Path, batch_size: int = 4096) -> Iterator[dict[str, Any]]:
@@ -69,18 +70,20 @@ def _refusal(path: Path, cause: Exception) -> AueporaError:
     return AueporaError(f"{path}: cannot be read as Parquet: {cause}")
 
 
-def as_lines(rows: Iterable[dict[str, Any]], path: Path) -> str:
-    """Return rows as JSON Lines; text in a column of JSON is parsed."""
-    lines = []
-    for row in rows:
-        values = {key: value for key, value in row.items() if value is not None}
-        for key in [key for key, value in values.items() if key in _JSON and isinstance(value, str)]:
-            try:
-                values[key] = json.loads(values[key])
-            except ValueError:
-                raise AueporaError(f"{path}: sample {row.get('sample_id')!r}: {key} is not JSON") from None
-        lines.append(json.dumps(values, ensure_ascii=False, default=str))
-    return "\n".join(lines)
+def as_lines(rows: Iterable[dict[str, Any]], texts: Sequence[str] = _TEXTS) -> str:
+    """Return rows as JSON Lines without null; in columns other than *texts*, JSON lists and mappings are parsed."""
+    filled = (
+        {name: value if name in texts else _parsed(value) for name, value in row.items() if value is not None}
+        for row in rows
+    )
+    return "\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in filled)
+
+
+def _parsed(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith(("[", "{")):
+        with suppress(ValueError):
+            return json.loads(value)
+    return value
 
 
 def save_parquet_dataset(dataset: EvaluationDataset, path: str | Path) -> None:

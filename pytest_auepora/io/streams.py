@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from ..base.complaints import Problem
 from ..core.dataset import EvaluationDataset
 from ..core.types import EvaluationSample
 from .golden.model import GoldenCase, GoldenSuite
-from .json_lines import load_lines, parse_json_cell
+from .json_lines import load_lines
 from .jsonl import read_samples
 from .parquet import as_lines, iter_rows, row_count
 from .source import Source, describe, line_blocks, refusal
@@ -26,15 +25,19 @@ def is_parquet(path: Path) -> bool:
     return path.suffix.lower() in (".parquet", ".pq")
 
 
-def row_blocks(path: Path, as_text: Callable[[list[dict[str, Any]]], str]) -> Iterator[Source]:
-    """Yield the rows of a Parquet file, `BLOCK_ROWS` at a time, as the JSON Lines that *as_text* makes of them.
+def _blocks_of(path: Path, *texts: str) -> Iterator[Source]:
+    """Yield the lines of a file, or the rows of Parquet as JSON Lines, `BLOCK_ROWS` at a time.
 
-    The blocks share their problems.  Raises as `load_parquet_dataset` does.
+    In the columns *texts* of Parquet no JSON is looked for.  The blocks share their problems.  Raises as
+    `load_parquet_dataset` does.
     """
+    if not is_parquet(path):
+        yield from line_blocks(path)
+        return
     problems: list[Problem] = []
     rows, lines_before = iter_rows(path, BLOCK_ROWS), 0
     while batch := list(islice(rows, BLOCK_ROWS)):
-        yield Source(str(path), as_text(batch), lines_before, problems)
+        yield Source(str(path), as_lines(batch, texts), lines_before, problems)
         lines_before += len(batch)
 
 
@@ -50,9 +53,7 @@ class FileDataset(EvaluationDataset):
         self._length: int | None = None
 
     def __iter__(self) -> Iterator[EvaluationSample]:
-        path = self._path
-        blocks = row_blocks(path, lambda rows: as_lines(rows, path)) if is_parquet(path) else line_blocks(path)
-        return chain.from_iterable(map(read_samples, blocks))
+        return chain.from_iterable(map(read_samples, _blocks_of(self._path, "sample_id", "query")))
 
     @property
     def name(self) -> str:
@@ -115,7 +116,7 @@ def read_recorded(path: Path, suite: GoldenSuite) -> Iterator[RecordedCase]:
             cases_by_name.setdefault(str(name), case)
     case_ids: set[str] = set()
     block = Source(str(path), "")
-    for block in row_blocks(path, _rows_to_lines) if is_parquet(path) else line_blocks(path):
+    for block in _blocks_of(path, "answer"):
         records = list(_records(block, suite, cases_by_name, case_ids))
         if not block.problems:
             yield from records
@@ -160,12 +161,3 @@ def _records(
         else:
             case_ids.add(case.id)
             yield RecordedCase(case, {k: v for k, v in raw.items() if k != key})
-
-
-def _rows_to_lines(rows: list[dict[str, Any]]) -> str:
-    """Return rows as JSON Lines without null; text that is a JSON list or mapping is parsed, except answers."""
-    values = (
-        {k: v if k == "answer" else parse_json_cell(v, "[", "{") for k, v in row.items() if v is not None}
-        for row in rows
-    )
-    return "\n".join(json.dumps(row, ensure_ascii=False, default=str) for row in values)
