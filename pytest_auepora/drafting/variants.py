@@ -7,14 +7,13 @@ on every machine and Python, whatever other cases there are.
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
-from struct import unpack
 from typing import Any, Literal
 
 import yaml
@@ -48,42 +47,23 @@ _NEIGHBOUR_KEYS = {
 }  # fmt: skip
 
 
-class _Draw:
-    """An endless stream of fair draws from one digest; does not depend on how `random` is implemented."""
-
-    def __init__(self, key: str) -> None:
-        start = key.encode("utf-8", "surrogatepass") + b"|"
-        digests = (sha256(start + str(number).encode()).digest() for number in itertools.count())
-        self._words: Iterator[int] = (word for digest in digests for word in unpack(">8I", digest))
-
-    def below(self, n: int) -> int:
-        """A whole number from 0 to *n* - 1."""
-        limit = (1 << 32) - (1 << 32) % n
-        return next(word for word in self._words if word < limit) % n
-
-    def order(self, n: int) -> list[int]:
-        """The numbers below *n* in a random order."""
-        left = list(range(n))
-        return [left.pop(self.below(len(left))) for _ in range(n)]
-
-
 def random_order(key: str, n: int) -> list[int]:
-    """Return the numbers below *n* in an order that *key* decides, the same on every machine."""
-    return _Draw(key).order(n)
+    """Return the numbers below *n* in an order that *key* decides, the same on every machine and Python."""
+    return sorted(range(n), key=lambda i: sha256(f"{key}|{i}".encode("utf-8", "surrogatepass")).digest())
 
 
-def _misspell(word: str, draw: _Draw) -> str:
+def _misspell(word: str, key: str) -> str:
     """Return *word* with one typo that spares its first and last letter."""
     edits = ("swap", "drop", "double", "neighbour")
     forms = (
-        _edit_letter(word, place + 1, edits[index], draw)
-        for index in draw.order(len(edits))
-        for place in draw.order(len(word) - 2)
+        _edit_letter(word, place + 1, edits[index], key)
+        for index in random_order(key, len(edits))
+        for place in random_order(f"{key}|{index}", len(word) - 2)
     )
     return next(form for form in forms if form != word)  # a letter can always be dropped
 
 
-def _edit_letter(word: str, at: int, edit: str, draw: _Draw) -> str:
+def _edit_letter(word: str, at: int, edit: str, key: str) -> str:
     before, letter, after = word[:at], word[at], word[at + 1 :]
     if edit == "swap":
         return before + after[0] + letter + after[1:] if len(after) > 1 else word
@@ -91,18 +71,19 @@ def _edit_letter(word: str, at: int, edit: str, draw: _Draw) -> str:
         return before + after
     if edit == "double":
         return before + letter + letter + after
-    if (keys := _NEIGHBOUR_KEYS.get(letter.lower())) is None:
+    near = _NEIGHBOUR_KEYS.get(letter.lower())
+    if near is None:
         return word
-    key = keys[draw.below(len(keys))]
-    return before + (key.upper() if letter.isupper() else key) + after
+    struck = near[random_order(f"{key}|{at}", len(near))[0]]
+    return before + (struck.upper() if letter.isupper() else struck) + after
 
 
-def _add_typos(text: str, draw: _Draw) -> str:
+def _add_typos(text: str, key: str) -> str:
     # words of scripts without letter case are left alone: their typing errors are of another kind
     matches = [match for match in _WORD.finditer(text) if match[0].lower() != match[0].upper()]
-    chosen = sorted((matches[i] for i in draw.order(len(matches))[:_TYPOS]), key=lambda match: -match.start())
-    for match in chosen:
-        text = text[: match.start()] + _misspell(match[0], draw) + text[match.end() :]
+    chosen = [matches[i] for i in random_order(key, len(matches))[:_TYPOS]]
+    for match in sorted(chosen, key=lambda match: -match.start()):
+        text = text[: match.start()] + _misspell(match[0], f"{key}|{match.start()}") + text[match.end() :]
     return text
 
 
@@ -126,7 +107,7 @@ def perturb(query: str, *, case_id: str, operation: Operation = "typo", index: i
     forms, each *index* another, as long as there are any.  Another *seed* gives other variants.
     """
     if operation == "typo":
-        return _add_typos(query, _Draw(f"{seed}|{case_id}|{operation}|{index}"))
+        return _add_typos(query, f"{seed}|{case_id}|{operation}|{index}")
     forms = _other_forms(query, operation)
     order = random_order(f"{seed}|{case_id}|{operation}|0", len(forms))
     return forms[order[index]] if index < len(forms) else query
@@ -155,7 +136,7 @@ def reword(
 ) -> list[EvaluationSample]:
     """Return variants of *sample* that ask the first *count* of *queries* that differ from it and from each other."""
     different = (query for query in dict.fromkeys(queries) if query != sample.query)
-    chosen = itertools.islice(different, count)
+    chosen = islice(different, count)
     return [_variant(sample, scenario, number, query) for number, query in enumerate(chosen, 1)]
 
 

@@ -21,15 +21,15 @@ def test_the_same_on_every_machine() -> None:
 
 
 EXPECTED = [
-    "How lkng do I have to ask for a refunnd, please?",
-    "How long do I have to ask for a rfeund, pleaze?",
-    "How long do I hve to ask for a refund, ppease?",
-    "HOW LONG DO I HAVE TO ASK FOR A REFUND, PLEASE?",
+    "How lnog do I haave to ask for a refund, please?",
+    "How long do I have to ask for a reefund, plewse?",
+    "How lohg do I have to ask for a refund, plese?",
     "how long do i have to ask for a refund, please?",
+    "How Long Do I Have To Ask For A Refund, Please?",
     "hOW LONG DO i HAVE TO ASK FOR A REFUND, PLEASE?",
-    "How long do I have to ask for a refund, please? ...",
     "How long do I have to ask for a refund, please???",
-    "How long do I have to ask for a refund , please ?",
+    "How long do I have to ask for a refund, please? ...",
+    "How long do I have to ask for a refund please",
 ]
 
 
