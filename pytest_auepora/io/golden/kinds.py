@@ -31,6 +31,8 @@ class FieldType:
     choices: Sequence[str] = ()
     hints: Mapping[str, str] = MappingProxyType({})
     """What follows a message about words, or keys, that people often write."""
+    json_schema: Mapping[str, Any] = MappingProxyType({})
+    """The JSON Schema of what is accepted, where no other type is part of it."""
 
     def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         """Return the value read, or `BAD` after reporting a problem at *path*."""
@@ -51,7 +53,7 @@ class FieldType:
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of what is accepted."""
-        raise NotImplementedError
+        return dict(self.json_schema)
 
     def refuse(self, value: Any, path: KeyPath, source: Source) -> Any:
         """Report that *value* is not what is expected here, and return `BAD`."""
@@ -77,12 +79,10 @@ class Text(FieldType):
     """A text that is not blank."""
 
     expected = "text"
+    json_schema = MappingProxyType({"type": "string", "pattern": r"\S"})
 
     def parse(self, value: Any) -> Any:
         return value if type(value) is str and value and not value.isspace() else BAD
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": r"\S"}
 
 
 class Choice(FieldType):
@@ -91,25 +91,21 @@ class Choice(FieldType):
     def __init__(self, *choices: str, hints: Mapping[str, str] | None = None) -> None:
         self.choices, self.hints = choices, hints or {}
         self.expected = f"one of {', '.join(choices)}"
+        self.json_schema = {"enum": [*choices, *([False] if "off" in choices else [])]}
 
     def parse(self, value: Any) -> Any:
         word = "off" if value is False else value
         return word if isinstance(word, str) and word in self.choices else BAD
-
-    def schema(self) -> dict[str, Any]:
-        return {"enum": [*self.choices, False] if "off" in self.choices else [*self.choices]}
 
 
 class Flag(FieldType):
     """True or false."""
 
     expected = "true or false"
+    json_schema = MappingProxyType({"type": "boolean"})
 
     def parse(self, value: Any) -> Any:
         return value if isinstance(value, bool) else BAD
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "boolean"}
 
 
 class Whole(FieldType):
@@ -118,12 +114,10 @@ class Whole(FieldType):
     def __init__(self, least: int, most: int = 1_000_000) -> None:
         self.least, self.most = least, most
         self.expected = f"a whole number from {least} to {most}"
+        self.json_schema = {"type": "integer", "minimum": least, "maximum": most}
 
     def parse(self, value: Any) -> Any:
         return value if type(value) is int and self.least <= value <= self.most else BAD
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "integer", "minimum": self.least, "maximum": self.most}
 
 
 class Number(FieldType):
@@ -133,6 +127,9 @@ class Number(FieldType):
         self.least, self.below, self.above = least, below, above
         words = f"above {least:g}" if above else f"from {least:g}"
         self.expected = f"a number {words}" + (f" and below {below:g}" if math.isfinite(below) else "")
+        self.json_schema = {"type": "number", "exclusiveMinimum" if above else "minimum": least}
+        if math.isfinite(below):
+            self.json_schema["exclusiveMaximum"] = below
 
     def parse(self, value: Any) -> Any:
         if type(value) not in (int, float) or not (value > self.least if self.above else value >= self.least):
@@ -143,17 +140,12 @@ class Number(FieldType):
             return BAD
         return number if number < self.below else BAD
 
-    def schema(self) -> dict[str, Any]:
-        schema: dict[str, Any] = {"type": "number", "exclusiveMinimum" if self.above else "minimum": self.least}
-        if math.isfinite(self.below):
-            schema["exclusiveMaximum"] = self.below
-        return schema
-
 
 class Day(FieldType):
     """A date; read as ISO text."""
 
     expected = "a date such as 2026-01-31"
+    json_schema = MappingProxyType({"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$", "format": "date"})
 
     def parse(self, value: Any) -> Any:
         if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
@@ -163,14 +155,12 @@ class Day(FieldType):
                 return datetime.date.fromisoformat(value).isoformat()
         return BAD
 
-    def schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$", "format": "date"}
-
 
 class Reason(FieldType):
     """True, or better a reason; read as the reason, or None for false."""
 
     expected = "a reason in words, or true"
+    json_schema = MappingProxyType({"anyOf": [dict(Flag.json_schema), dict(Text.json_schema)]})
 
     def __init__(self, default: str) -> None:
         self.default = default
@@ -180,14 +170,12 @@ class Reason(FieldType):
             return self.default if value else None
         return value if isinstance(value, str) and value.strip() else BAD
 
-    def schema(self) -> dict[str, Any]:
-        return {"anyOf": [Flag().schema(), Text().schema()]}
-
 
 class Free(FieldType):
     """A mapping that is the user's own; its keys are text, and it can be written as JSON."""
 
     expected = "a mapping"
+    json_schema = MappingProxyType({"type": "object"})
 
     def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if not isinstance(value, dict):
@@ -207,9 +195,6 @@ class Free(FieldType):
                 self._check_values(part, (*path, name), source, depth + 1)
             elif not isinstance(part, (str, int, float, bool, datetime.date, type(None))):
                 source.report((*path, name), f"{key_prefix((name,))}a {type(part).__name__} cannot be stored as JSON")
-
-    def schema(self) -> dict[str, Any]:
-        return {"type": "object"}
 
 
 class ListOf(FieldType):
