@@ -38,25 +38,25 @@ class Variables:
         """Return the rendered value; raises `NotRenderedError` where it is none, or there is no such variable."""
         return self._value(name, ())
 
-    def render(self, value: Any) -> Any:
-        """Return *value* with every template in its texts rendered; raises `NotRenderedError` where one cannot be."""
-        return self._render(value, ())
+    def render(self, value: Any, inside: tuple[str, ...] = ()) -> Any:
+        """Return *value* with every template in its texts rendered; raises `NotRenderedError` where one cannot be.
+
+        *inside* are the variables that it is part of.
+        """
+        if isinstance(value, str):
+            return self._render_text(value, inside)
+        if isinstance(value, list):
+            return [self.render(part, inside) for part in value]
+        if isinstance(value, Mapping):
+            return {key: self.render(part, inside) for key, part in value.items()}
+        return value
 
     def _value(self, name: str, inside: tuple[str, ...]) -> Any:
         if name not in self._rendered:
             if name not in self._raw or name in inside or len(inside) > _DEEPEST:
                 raise NotRenderedError(name)
-            self._rendered[name] = self._render(self._raw[name], (*inside, name))
+            self._rendered[name] = self.render(self._raw[name], (*inside, name))
         return self._rendered[name]
-
-    def _render(self, value: Any, inside: tuple[str, ...]) -> Any:
-        if isinstance(value, str):
-            return self._render_text(value, inside)
-        if isinstance(value, list):
-            return [self._render(part, inside) for part in value]
-        if isinstance(value, Mapping):
-            return {key: self._render(part, inside) for key, part in value.items()}
-        return value
 
     def _render_text(self, text: str, inside: tuple[str, ...]) -> str:
         parts, end = [], 0

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from ..source import MAX_DEPTH, KeyPath, Source
+from ..source import MAX_DEPTH, KeyPath, Source, describe
 from .problems import TOO_DEEP, YamlProblem, report_error
 
 Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -173,12 +173,9 @@ class _Reader:
         """Return the mappings that ``<<`` merges, the weakest first."""
         value = self.value(node, depth)
         mappings = value[::-1] if isinstance(value, list) else [value]
-        for mapping in mappings:
-            if not isinstance(mapping, dict):
-                expected = "a mapping" if isinstance(value, list) else "a mapping or list of mappings"
-                node_type = "sequence" if isinstance(mapping, list) else "scalar"
-                message = f"expected {expected} for merging, but found {node_type} while constructing a mapping"
-                raise YamlProblem(f"not YAML: {message}", node.start_mark)
+        if others := [part for part in mappings if not isinstance(part, dict)]:
+            message = f"<< merges a mapping, or a list of mappings, got {describe(others[0])}"
+            raise YamlProblem(message, node.start_mark)
         return mappings
 
     def find(self, root: yaml.Node | None, path: KeyPath, on_key: bool) -> int | None:

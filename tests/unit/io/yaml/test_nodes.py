@@ -222,7 +222,7 @@ def test_deep_nesting_is_refused_however_deep(parser: Any, depth: int, before: s
         ("a: *b", "1:4: not YAML: found undefined alias"),
         ("a: &a 1\nb: &a 2", "2:4: not YAML: second occurrence found duplicate anchor; first occurrence"),
         ("a: &a 2024-99-01", "1:4: `2024-99-01` looks like a date and is none (month must be in 1..12); quote it"),
-        ("a: {<<: [1]}", "1:9: not YAML: expected a mapping for merging, but found scalar while constructing a"),
+        ("a: {<<: [1]}", "1:9: << merges a mapping, or a list of mappings, got 1 (a whole number)"),
         ("a: <<", "1:4: the tag !!merge is refused: golden files hold plain data"),
     ],
 )
