@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ..base.files import numbered_lines, refuse_pipe, write_atomically
 from ..base.grouping import grouped
 from ..base.json import dumps
-from ..base.records import Free, Record, RecordError, read_record
+from ..base.records import Free, Record, RecordError, read_record, record_line
 from ..errors import AueporaError
 from ..io.edit import raw_cases, with_cases, with_replacement
 from ..io.importers.golden import golden_text
@@ -100,10 +100,6 @@ class JournalRow(Record):
         if not self.job and not (self.decision and self.id):
             raise ValueError("a try (job), or a decision (decision and id)")
 
-    def filled(self) -> dict[str, Any]:
-        """Return the fields that say something."""
-        return {name: value for name in self.__dataclass_fields__ if (value := getattr(self, name))}
-
 
 class DraftJournal:
     """Lines of outcomes and of decisions; see `JournalRow`.
@@ -160,7 +156,7 @@ class DraftJournal:
             os.truncate(self.path, self._cut_at)
             self._cut_at = None
         with self.path.open("a", encoding="utf-8") as stream:
-            stream.write(f"{dumps(row.filled())}\n")
+            stream.write(record_line(row))
 
     def rejected_questions(self) -> list[str]:
         """Return the questions that a person rejected."""

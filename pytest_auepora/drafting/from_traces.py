@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
@@ -86,7 +87,7 @@ def slice_of(call: TraceCall, by: str) -> str:
 
 def _add_draft(cases: Cases, call: TraceCall, by: str) -> None:
     trace = filled({
-        "id": call.trace, SAID: call.said, DOCUMENTS: [document.as_mapping() for document in call.documents],
+        "id": call.trace, SAID: call.said, DOCUMENTS: [filled(asdict(document)) for document in call.documents],
         "model": call.model, "tokens": _tokens_of(call),
         "feedback": call.feedback, "tags": call.tags,
     })  # fmt: skip

@@ -61,11 +61,6 @@ class TraceDocument:
     doc: str
     text: str
 
-    def as_mapping(self) -> dict[str, str]:
-        """Return what is known of it."""
-        parts = {"id": self.id, "doc": self.doc, "text": self.text}
-        return {key: value for key, value in parts.items() if value}
-
 
 @dataclass(slots=True)
 class TraceCall:

@@ -85,8 +85,10 @@ class Source:
         return self.lines_before + number, offset - self.line_starts[number - 1] + 1
 
     def position(self, path: KeyPath, *, on_key: bool = False) -> tuple[int, int]:
-        """Line and column of the value at *path*, or of its key; (0, 0) if unknown."""
+        """Line and column of the value at *path*, or of its key; of what holds it where it is not written there."""
         offset = self.find(path, on_key)
+        if offset is None and len(path) > 1:
+            return self.position(path[:-1])
         return self.line_and_column(offset) if offset is not None else (0, 0)
 
     def suggest_case(self, case_id: str, cases: Iterable[str]) -> str:

@@ -139,10 +139,10 @@ class CaseReader:
 
     def _check_values(self, values: dict[str, Any], raw: dict[str, Any], path: KeyPath) -> None:
         if "match" in values and values["match"] == "regex":
-            self._check_regexes(values, raw, path)
+            self._check_regexes(values, path)
         self._check_labels(raw, path)
         if FORBIDDEN_DOCS in values and (relevant := values.get("relevant_docs")):
-            self._check_forbidden(values[FORBIDDEN_DOCS], relevant, _own(raw, path, FORBIDDEN_DOCS))
+            self._check_forbidden(values[FORBIDDEN_DOCS], relevant, (*path, FORBIDDEN_DOCS))
         if "must_pass" in values and values["must_pass"] and values.get("xfail") is not None:
             self.source.report(path, "must_pass and xfail contradict each other")
 
@@ -161,7 +161,7 @@ class CaseReader:
                         (*path, "labels", name), f"{name!r} is a key of the case itself; write it there"
                     )
 
-    def _check_regexes(self, values: dict[str, Any], raw: dict[str, Any], path: KeyPath) -> None:
+    def _check_regexes(self, values: dict[str, Any], path: KeyPath) -> None:
         import regex  # which searches the answers
 
         for name in ("must_contain", "forbidden"):
@@ -169,7 +169,7 @@ class CaseReader:
                 try:
                     regex.compile(pattern)
                 except (regex.error, ValueError, OverflowError, RecursionError) as exc:
-                    self.source.report(_own(raw, path, name), f"{name}: {pattern!r} is not a regular expression: {exc}")
+                    self.source.report((*path, name), f"{name}: {pattern!r} is not a regular expression: {exc}")
 
     def _root(self, case_id: str) -> str:
         """Return the case at the end of the chain of variants; *case_id* itself where that is reported to be wrong."""
@@ -187,8 +187,3 @@ class CaseReader:
                 return case_id
             chain.append(base)
         return chain[-1]
-
-
-def _own(raw: Mapping[str, Any], path: KeyPath, key: str) -> KeyPath:
-    """Return the path of a value of the case at *path*; the case's own where the value is inherited."""
-    return (*path, key) if key in raw else path

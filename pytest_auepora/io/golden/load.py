@@ -136,7 +136,7 @@ def _build_suite(path: Path, registry: Registry, file: ReadFile) -> GoldenSuite:
         _suite_name(values, path, source), path, owner, top_k, metrics, tuple(gates),
         policy, cases, values.get("fixture", "rag"),
         tuple(values.get("tags", ())), values.get("description", ""), values.get("repeat", 1), owners,
-        tuple(threshold_reader.warnings), _suite_line(source),
+        tuple(threshold_reader.warnings), source.position((*top, "suite"), on_key=True)[0] if "suite" in values else 1,
     )  # fmt: skip
     if source.problems:
         raise source.error()
@@ -150,12 +150,6 @@ def _suite_name(values: dict[str, Any], path: Path, source: Source) -> str:
     if reason := SuiteName().broken_rule(stem):
         source.report_at(0, 0, f"the suite is called after the file, and {stem!r} {reason}; write suite: in the file")
     return stem
-
-
-def _suite_line(source: Source) -> int:
-    """Return the line of ``suite:``; searched for, as finding the places of all keys takes as long as reading them."""
-    found = re.search(r"^suite\s*:", source.text, re.MULTILINE)
-    return source.line_and_column(found.start())[0] if found is not None else 1
 
 
 def _default_top_k(metrics: tuple[str, ...]) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_auepora.drafting.documents import DocumentPassage, Job
 from pytest_auepora.drafting.draft import Draft
-from pytest_auepora.drafting.files import DraftJournal, accept, add_cases, drafts_of, journal_path, reject
+from pytest_auepora.drafting.files import DraftJournal, JournalRow, accept, add_cases, drafts_of, journal_path, reject
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import DRAFT
@@ -75,7 +75,7 @@ def test_what_was_noted_is_read_again(tmp_path: Path) -> None:
     assert again.finished_jobs({**BY, "prompts": "2"}) == {}
     assert again.rejections() == {"quote not found": ["a"]}
     assert again.rejected_questions() == ["Y?"]
-    assert again.rows[-1].filled() == {"id": "x", "decision": "rejected", "reason": "too easy"}
+    assert again.rows[-1] == JournalRow(id="x", decision="rejected", reason="too easy")
 
 
 ROW = b'{"job": "j", "id": "x", "by": {}}\n'
@@ -116,5 +116,5 @@ def test_a_last_line_that_a_kill_cut_is_dropped(tmp_path: Path, cut: bytes) -> N
     assert path.read_bytes() == ROW + cut
     journal.decide("y", "accepted")
     journal.decide("z", "accepted")
-    assert path.read_bytes().startswith(ROW + b'{"id":"y"')
+    assert path.read_bytes().startswith(ROW + b'{"id": "y"')
     assert DraftJournal(path).rows == journal.rows
