@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field
 from hashlib import blake2b
+from typing import Any
 
 from ..base.grouping import grouped
 from ..core.metrics_base import CaseScore, Measurement, Metric, nearest_rank
@@ -147,20 +148,18 @@ class ResponseDiversity(Configured):
         return MetricResult(self.name, self.target, value, {"num_samples": n})
 
 
-@dataclass(eq=False, repr=False)
 class Latency(Configured):
     """Base of the metrics over one of the timings of a call, in seconds."""
 
+    timing_key: str
+
+    positional = "timing_key"
     target = TargetCategory.LATENCY
     reads = frozenset({"timings"})
     direction = "lower"
     range = (0.0, math.inf)
     deterministic = False
     baselined = False
-
-    timing_key: str = "end_to_end"
-
-    positional = "timing_key"
 
     def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         """Seconds of one call; n/a where not taken, `MetricError` where they are negative, infinite or NaN."""
@@ -177,8 +176,11 @@ def seconds_of(outputs: SystemOutputs, key: str) -> float:
     return seconds
 
 
+@dataclass(eq=False, repr=False)
 class MeanLatency(Latency):
     """Mean seconds of a timing."""
+
+    timing_key: str = "end_to_end"
 
     stem = "mean_latency"
     formula = "mean of timings[timing_key], seconds"
@@ -198,6 +200,7 @@ class QuantileLatency(Latency):
     them with a confidence of 95 % (59 for p95, 299 for p99); ``needs`` is that number.
     """
 
+    timing_key: str = "end_to_end"
     quantile: float = limited(0.95, lambda q: 0 < q <= 1, "must be above 0 and at most 1")
 
     stem = "quantile_latency"
@@ -218,26 +221,26 @@ def quantile_of(metric: Metric, measurements: Sequence[Measurement], quantile: f
     return MetricResult(metric.name, metric.target, nearest_rank(values, quantile) if n else 0.0, details)
 
 
-def check_percent(percent: int) -> None:
-    """Raise `MetricError` where *percent* is not in 1 … 100."""
-    if not 1 <= percent <= 100:
-        raise MetricError(f"percent must be between 1 and 100, got {percent}")
+def percent_option() -> Any:
+    """Make the option that says which percentile a metric is."""
+    return limited(MISSING, lambda percent: 1 <= percent <= 100, "must be between 1 and 100")
 
 
-class PercentileLatency(QuantileLatency):
+@dataclass(eq=False, repr=False)
+class PercentileLatency(Latency):
     """`QuantileLatency` by percent, under the name everyone uses: ``p95_latency``.
 
     Raises:
         MetricError: the percent is not in 1 … 100.
     """
 
+    percent: int = percent_option()
+    timing_key: str = "end_to_end"
+
     stem = "p{percent}_latency"
+    formula = QuantileLatency.formula
+    source = QuantileLatency.source
+    oracle = QuantileLatency.oracle
 
-    def __init__(self, percent: int, timing_key: str = "end_to_end") -> None:
-        check_percent(percent)
-        self.percent = percent
-        super().__init__(timing_key, percent / 100)
-
-    def spelling(self) -> str:
-        suffix = "" if self.timing_key == "end_to_end" else f"[{self.timing_key}]"
-        return f"p{self.percent}_latency{suffix}"
+    def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
+        return quantile_of(self, measurements, self.percent / 100)

@@ -24,7 +24,10 @@ def choice(*words: str) -> Any:
 
 
 def limited(default: Any, holds: Callable[[Any], bool], limit: str) -> Any:
-    """Make an option whose values are limited to those that *hold*; *limit* says what it ``must`` be."""
+    """Make an option whose values are limited to those that *hold*; *limit* says what it ``must`` be.
+
+    Without a default it has to be given: ``MISSING``.
+    """
     return field(default=default, metadata={"limit": (holds, limit)})
 
 
@@ -114,14 +117,14 @@ class Configured(Metric):
             raise MetricError(f"{name} must be a number, got {value!r}")
         if option.type == "str" and not isinstance(value, (str, Path)):
             raise MetricError(f"{name} must be a text, got {value!r}")
+        is_whole = option.type in ("int", "int | None") and value is not None
+        if is_whole and (not isinstance(value, int) or isinstance(value, bool)):
+            raise MetricError(f"{name} must be a whole number, got {value!r}")
         holds, limit = option.metadata.get("limit", (None, ""))
         if holds is not None and not holds(value):
             raise MetricError(f"{name} {limit}, got {value!r}")
-        if option.type in ("int", "int | None") and value is not None:
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise MetricError(f"{name} must be a whole number, got {value!r}")
-            if value < (least := option.metadata.get("least", 1)):
-                raise MetricError(f"{name} must be at least {least}, got {value}")
+        if is_whole and value < (least := option.metadata.get("least", 1)):
+            raise MetricError(f"{name} must be at least {least}, got {value}")
 
     def _options(self) -> list[Field[Any]]:
         return [f for f in fields(self) if "unspelled" not in f.metadata]

@@ -150,7 +150,7 @@ class SlicedMetric(Metric):
         return self.base.not_applicable(sample) if self.predicate(sample) else NotApplicable("outside the slice")
 
     def measure(self, sample: EvaluationSample, outputs: SystemOutputs) -> CaseScore:
-        return self.base.measure(sample, outputs) if self.predicate(sample) else NotApplicable("outside the slice")
+        return self.measure_many([sample], [outputs])[0]
 
     def measure_many(self, samples: Sequence[EvaluationSample], outputs: Sequence[SystemOutputs]) -> list[CaseScore]:
         inside = list(map(self.predicate, samples))

@@ -6,7 +6,7 @@ A new retriever returns documents without a judgment; counted as misses, they lo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -218,21 +218,22 @@ class DocumentNoiseAtK(Configured):
     source = "RGB (arXiv:2309.01431), noise ratio"
     oracle = "counted"
 
-    def read_case(self, sample: EvaluationSample) -> None:
-        is_judged = sample.labels.get(NOISE_DOCS) is not None or not all(label.grade for label in labels_of(sample))
-        needed(is_judged, "no noise_docs, and no document is judged not relevant")
-
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
-        """N/a where nothing was returned.  Details: ``noise``, the ids."""
-        top = [r.doc for r in outputs.retrieved[: self.k]]
-        noise = sample.labels.get(NOISE_DOCS)
-        if noise is not None:
+    def read_case(self, sample: EvaluationSample) -> Callable[[Document], bool]:
+        """Return whether a document is noise."""
+        if (noise := sample.labels.get(NOISE_DOCS)) is not None:
             noise_ids = _noise_ids(read_entries(noise, f"labels[{NOISE_DOCS!r}]"))
-            noisy = [doc.doc_id for doc in top if doc.doc_id in noise_ids]
-        else:
-            matcher = LabelMatcher(labels_of(sample))
-            noisy = [doc.doc_id for doc in top if set(matcher.grades(doc)) == {0}]
-        needed(top, "nothing returned")
+            return lambda doc: doc.doc_id in noise_ids
+        labels = labels_of(sample)
+        needed(not all(label.grade for label in labels), "no noise_docs, and no document is judged not relevant")
+        matcher = LabelMatcher(labels)
+        return lambda doc: set(matcher.grades(doc)) == {0}
+
+    def score_answer(
+        self, sample: EvaluationSample, outputs: SystemOutputs, is_noise: Callable[[Document], bool]
+    ) -> CaseScore:
+        """N/a where nothing was returned.  Details: ``noise``, the ids."""
+        top = needed([r.doc for r in outputs.retrieved[: self.k]], "nothing returned")
+        noisy = [doc.doc_id for doc in top if is_noise(doc)]
         return Measurement(len(noisy) / len(top), details=nonempty(noise=list(dict.fromkeys(noisy))))
 
 

@@ -31,15 +31,14 @@ def _package(module: str, what: str, extra: str) -> Any:
         raise MissingExtraError(what, extra) from None
 
 
-def _bert_score() -> Any:
-    return _package("bert_score", "bertscore", "bertscore")
+_BERT_SCORE = ("bert_score", "bertscore", "bertscore")
 
 
 @lru_cache(maxsize=4)
 def bert_scorer(model_type: str, num_layers: int | None, device: str | None) -> Any:
     """Return bert-score's ``BERTScorer``, one for all metrics of a model, without idf weights and rescaling."""
     layers = layers_of(model_type) if num_layers is None else num_layers
-    return _bert_score().BERTScorer(model_type=model_type, num_layers=layers, device=device)
+    return _package(*_BERT_SCORE).BERTScorer(model_type=model_type, num_layers=layers, device=device)
 
 
 def versions() -> str:
@@ -52,7 +51,7 @@ def versions() -> str:
 
 def layers_of(model_type: str) -> int:
     """Return the layer that bert-score uses for *model_type*; raises `MetricError` for one that it does not know."""
-    layers = _bert_score().utils.model2layers
+    layers = _package(*_BERT_SCORE).utils.model2layers
     if model_type not in layers:
         raise MetricError(f"bert-score knows no layer for {model_type!r}; give num_layers")
     return int(layers[model_type])

@@ -1,10 +1,10 @@
-"""Claim checkers split texts into claims and check which texts support them; the matrix has what is known of a case."""
+"""Claim checkers split texts into claims and check which texts support them; what is known of the claims of a case."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ...base.grouping import grouped
@@ -197,17 +197,31 @@ Rows = list[list[bool]]
 """For each claim, whether each of the texts supports it."""
 
 
-@dataclass(slots=True)
-class Matrix:
-    """What is known about the claims of one answer.
+@dataclass(slots=True, eq=False)
+class ClaimCase:
+    """One answer, and what is known about its claims.
 
     ``claims`` are the texts of both sides where these are known; ``rows`` has a relation's claims by texts: the
-    retrieved chunks in order, or the one other text.  ``checker`` gave the rows; it lives as long as they are cached.
+    retrieved chunks in order, or the one other text.
     """
 
-    claims: dict[str, list[str]] = field(default_factory=dict)
-    rows: dict[str, Rows] = field(default_factory=dict)
-    checker: ClaimChecker | None = None
+    sample: EvaluationSample
+    outputs: SystemOutputs
+    claims: dict[str, list[str]]
+    rows: dict[str, Rows]
+
+    @classmethod
+    def of(cls, sample: EvaluationSample, outputs: SystemOutputs, checker: ClaimChecker | None) -> ClaimCase:
+        """Return the case with the claims that were given, as `_read_claims` reads them, or found before."""
+        key = ("claims", None if checker is None else checker.key)
+        if key in outputs.memo:
+            return cls(sample, outputs, *outputs.memo[key][:2])
+        case = cls(sample, outputs, *_read_claims(outputs))
+        if "reference" not in case.claims and (claims := sample.labels.get("claims")):
+            case.claims["reference"] = [str(claim) for claim in read_list(claims, "labels['claims']")]
+        case.check_sizes()
+        outputs.memo[key] = case.claims, case.rows, checker  # which lives as long, or another got its key
+        return case
 
     def supported(self, relation: str) -> list[bool]:
         """Whether each claim is supported by any of the texts."""
@@ -223,40 +237,29 @@ class Matrix:
             return len(self.claims[side])
         return next((len(rows) for relation, rows in self.rows.items() if RELATIONS[relation][0] == side), None)
 
-
-@dataclass(slots=True, eq=False)
-class ClaimCase:
-    """One answer, and what is known about its claims."""
-
-    sample: EvaluationSample
-    outputs: SystemOutputs
-    matrix: Matrix = field(default_factory=Matrix)
-
-    @classmethod
-    def of(cls, sample: EvaluationSample, outputs: SystemOutputs, checker: ClaimChecker | None) -> ClaimCase:
-        """Return the case with the claims that were given, as `_read_matrix` reads them, or found before."""
-        key = ("claims", None if checker is None else checker.key)
-        if key not in outputs.memo:
-            matrix = _read_matrix(outputs)
-            matrix.checker = checker
-            if "reference" not in matrix.claims and (claims := sample.labels.get("claims")):
-                matrix.claims["reference"] = [str(claim) for claim in read_list(claims, "labels['claims']")]
-            _check_sizes(matrix, len(outputs.retrieved))
-            outputs.memo[key] = matrix
-        return cls(sample, outputs, outputs.memo[key])
+    def check_sizes(self) -> None:
+        """Raise `MetricError` where the rows that were given do not fit the claims, or the chunks."""
+        for relation, rows in self.rows.items():
+            (side, texts), retrieved = RELATIONS[relation], len(self.outputs.retrieved)
+            if len(rows) != (size := self.size(side)):
+                raise MetricError(f"claims[{relation!r}] has {len(rows)} rows for {size} claims of the {side}")
+            for row in rows if texts == "chunks" else ():
+                if len(row) != retrieved:
+                    where = f"claims[{relation!r}] has a row of {len(row)} values"
+                    raise MetricError(f"{where}, but {retrieved} chunks were retrieved")
 
     def check(self, relations: Sequence[str]) -> None:
         """Raise `DoesNotApply` where *relations* do not apply to this case, as far as is known by now."""
         sides = dict.fromkeys(RELATIONS[relation][0] for relation in relations)
         if "answer" in sides:
             claiming_answer(self.outputs)
-        unknown = {kind for r in relations if r not in self.matrix.rows for kind in RELATIONS[r]}
+        unknown = {kind for r in relations if r not in self.rows for kind in RELATIONS[r]}
         if "reference" in unknown:
-            check_reference(self.sample, self.matrix.claims.get("reference"))
+            check_reference(self.sample, self.claims.get("reference"))
         if "chunks" in unknown:
             retrieved_texts(self.outputs)
         for side in sides:
-            needed(self.matrix.size(side) != 0, f"the {side} makes no claim")
+            needed(self.size(side) != 0, f"the {side} makes no claim")
 
     def texts(self, kind: str) -> list[str]:
         """Return the texts of the retrieved ``chunks``, of the ``answer``, or of the ``reference`` and its like."""
@@ -265,13 +268,13 @@ class ClaimCase:
         if kind == "answer":
             return [answer_text(self.outputs)]
         references = where_applicable(targets, self.sample)
-        return ["\n".join(self.matrix.claims["reference"])] if isinstance(references, NotApplicable) else references
+        return ["\n".join(self.claims["reference"])] if isinstance(references, NotApplicable) else references
 
     def pairs(self, relation: str) -> list[list[tuple[str, str]]]:
         """Return, for each claim, the texts that may support it, each with the claim."""
         side, kind = RELATIONS[relation]
         texts = self.texts(kind)
-        return [[(text, claim) for text in texts] for claim in self.matrix.claims[side]]
+        return [[(text, claim) for text in texts] for claim in self.claims[side]]
 
 
 def check_reference(sample: EvaluationSample, claims: Sequence[str] | None = None) -> None:
@@ -283,19 +286,19 @@ def check_reference(sample: EvaluationSample, claims: Sequence[str] | None = Non
 
 def fill(cases: Sequence[ClaimCase], relations: Sequence[str], checker: ClaimChecker | None) -> None:
     """Fill in missing *relations* of *cases*, with one split and one question of *checker* for all."""
-    todo = [(case, relation) for case in cases for relation in relations if relation not in case.matrix.rows]
+    todo = [(case, relation) for case in cases for relation in relations if relation not in case.rows]
     if not todo:
         return
     if checker is None:
         raise MetricError(f"checker=given: the outputs have no claims[{todo[0][1]!r}]")
     sides = dict.fromkeys((case, RELATIONS[relation][0]) for case, relation in todo)
-    if unsplit := [(case, side) for case, side in sides if side not in case.matrix.claims]:
+    if unsplit := [(case, side) for case, side in sides if side not in case.claims]:
         claim_lists = checker.split_many([case.texts(side)[0] for case, side in unsplit])
         for (case, side), claims in zip(unsplit, claim_lists, strict=True):
-            case.matrix.claims[side] = [claim for claim in claims if claim.strip()]
+            case.claims[side] = [claim for claim in claims if claim.strip()]
     verdicts = ask_checker(checker, [pair for case, relation in todo for row in case.pairs(relation) for pair in row])
     for case, relation in todo:
-        case.matrix.rows[relation] = [[verdicts[pair] for pair in row] for row in case.pairs(relation)]
+        case.rows[relation] = [[verdicts[pair] for pair in row] for row in case.pairs(relation)]
 
 
 def ask_checker(checker: ClaimChecker, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bool]:
@@ -316,7 +319,7 @@ def _as_bool(value: object) -> bool:
     raise MetricError(f"whether a claim is supported is true or false, got {value!r:.80}")
 
 
-def _read_matrix(outputs: SystemOutputs) -> Matrix:
+def _read_claims(outputs: SystemOutputs) -> tuple[dict[str, list[str]], dict[str, Rows]]:
     """Read ``claims`` of the answer's metadata or of the outputs: a list of the answer's claims, or a mapping."""
     raw = outputs.response.metadata.get("claims", outputs.extra.get("claims"))
     if raw is None:
@@ -325,7 +328,8 @@ def _read_matrix(outputs: SystemOutputs) -> Matrix:
         raw = {"answer": raw}
     if not isinstance(raw, Mapping):
         raise MetricError(f"claims must be a list of claims or a mapping with {', '.join(_KEYS)}, got {raw!r:.80}")
-    matrix = Matrix()
+    claims: dict[str, list[str]] = {}
+    rows: dict[str, Rows] = {}
     for name, value in raw.items():
         key = _RAGCHECKER.get(name, name)
         if key not in _KEYS:
@@ -333,19 +337,7 @@ def _read_matrix(outputs: SystemOutputs) -> Matrix:
         if not isinstance(value, (list, tuple)):
             raise MetricError(f"claims[{name!r}] must be a list, got {value!r:.80}")
         if key in RELATIONS:
-            matrix.rows[key] = [list(map(_as_bool, row if isinstance(row, (list, tuple)) else [row])) for row in value]
+            rows[key] = [list(map(_as_bool, row if isinstance(row, (list, tuple)) else [row])) for row in value]
         else:  # RAGChecker's claims are triples
-            matrix.claims[key] = [" ".join(map(str, read_list(c, f"a claim in claims[{name!r}]"))) for c in value]
-    return matrix
-
-
-def _check_sizes(matrix: Matrix, retrieved: int) -> None:
-    for relation, rows in matrix.rows.items():
-        side, texts = RELATIONS[relation]
-        if len(rows) != matrix.size(side):
-            raise MetricError(f"claims[{relation!r}] has {len(rows)} rows for {matrix.size(side)} claims of the {side}")
-        for row in rows if texts == "chunks" else ():
-            if len(row) != retrieved:
-                raise MetricError(
-                    f"claims[{relation!r}] has a row of {len(row)} values, but {retrieved} chunks were retrieved"
-                )
+            claims[key] = [" ".join(map(str, read_list(c, f"a claim in claims[{name!r}]"))) for c in value]
+    return claims, rows

@@ -21,7 +21,6 @@ from .checker import (
     ClaimCase,
     ClaimChecker,
     Entails,
-    Matrix,
     as_checker,
     ask_checker,
     check_reference,
@@ -94,16 +93,16 @@ class ClaimMetric(Checked, Batched):
         return self._score(case)
 
     def _score(self, case: ClaimCase) -> Measurement:
-        hits = self._hits(case.matrix)
-        names = case.matrix.claims.get(self.over, [])  # none where the rows alone were given
+        hits = self._hits(case)
+        names = case.claims.get(self.over, [])  # none where the rows alone were given
         if self.over == "chunks":
             names = [r.doc.doc_id for r in case.outputs.retrieved]
         faulty = [name[:200] for name, hit in zip(names, hits, strict=False) if hit is (self.direction == "lower")]
         return Measurement(sum(hits) / len(hits), details=nonempty(**{"of": len(hits), self.faults: faulty[:10]}))
 
-    def _hits(self, matrix: Matrix) -> list[bool]:
+    def _hits(self, case: ClaimCase) -> list[bool]:
         """Return for each claim or chunk whether it counts."""
-        return matrix.supported(self.relations[0])
+        return case.supported(self.relations[0])
 
 
 class Faithfulness(ClaimMetric):
@@ -144,7 +143,7 @@ class ClaimF1(ClaimMetric):
     formula = "2 · claim_precision · claim_recall / (claim_precision + claim_recall)"
 
     def _score(self, case: ClaimCase) -> Measurement:
-        precision, recall = (sum(hits) / len(hits) for hits in map(case.matrix.supported, self.relations))
+        precision, recall = (sum(hits) / len(hits) for hits in map(case.supported, self.relations))
         details = {"precision": precision, "recall": recall}
         return Measurement(f1(precision, recall), details=details)
 
@@ -187,12 +186,12 @@ class ContextPrecision(ClaimMetric):
         needed(case.outputs.retrieved, "nothing was retrieved")
         score = super()._score(case)
         if self.ranked:
-            ranks = [rank for rank, hit in enumerate(self._hits(case.matrix), 1) if hit]
+            ranks = [rank for rank, hit in enumerate(self._hits(case), 1) if hit]
             score.value = sum(n / rank for n, rank in enumerate(ranks, 1)) / len(ranks) if ranks else 0.0
         return score
 
-    def _hits(self, matrix: Matrix) -> list[bool]:
-        return matrix.relevant()
+    def _hits(self, case: ClaimCase) -> list[bool]:
+        return case.relevant()
 
 
 class ContextUtilization(ClaimMetric):
@@ -204,7 +203,7 @@ class ContextUtilization(ClaimMetric):
     formula = "reference claims that a chunk and the answer support / reference claims that a chunk supports"
 
     def _score(self, case: ClaimCase) -> Measurement:
-        retrieved, in_answer = map(case.matrix.supported, self.relations)
+        retrieved, in_answer = map(case.supported, self.relations)
         hits = [is_used for is_retrieved, is_used in zip(retrieved, in_answer, strict=True) if is_retrieved]
         return Measurement(sum(needed(hits, "no reference claim was retrieved")) / len(hits))
 
@@ -218,9 +217,9 @@ class _NoiseSensitivity(ClaimMetric):
     faults = "wrong"
     from_relevant: ClassVar[bool]
 
-    def _hits(self, matrix: Matrix) -> list[bool]:
-        relevant, hits = matrix.relevant(), []
-        for row, is_right in zip(matrix.rows["answer_by_chunks"], matrix.supported("answer_by_reference"), strict=True):
+    def _hits(self, case: ClaimCase) -> list[bool]:
+        relevant, hits = case.relevant(), []
+        for row, is_right in zip(case.rows["answer_by_chunks"], case.supported("answer_by_reference"), strict=True):
             supporting = [is_relevant for is_relevant, supports in zip(relevant, row, strict=True) if supports]
             hits.append(not is_right and bool(supporting) and any(supporting) is self.from_relevant)
         return hits
@@ -250,8 +249,8 @@ class _Unsupported(ClaimMetric):
     relations = ("answer_by_chunks", "answer_by_reference")
     is_right: ClassVar[bool]
 
-    def _hits(self, matrix: Matrix) -> list[bool]:
-        in_chunks, in_reference = map(matrix.supported, self.relations)
+    def _hits(self, case: ClaimCase) -> list[bool]:
+        in_chunks, in_reference = map(case.supported, self.relations)
         return [not f and r is self.is_right for f, r in zip(in_chunks, in_reference, strict=True)]
 
 

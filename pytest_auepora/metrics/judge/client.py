@@ -8,7 +8,6 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
@@ -178,22 +177,22 @@ class OpenAICompatibleCritic(LLMCritic):
         key = "" if self._cache is None else self._cache.key(self.url, asked_for, REPEAT.get())
         if self._cache is not None and (cached := self._cache.get(key)) is not None:
             with suppress(JudgeReplyError):  # the file was changed
-                cached_reply = form.read(cached["reply"])
+                cached_reply = form.read(cached)
                 count(self.usage, cache_hits=1)
-                return _with_usage(cached_reply, {"cached": True})
+                return cached_reply
         if self._cache_only:
             raise JudgeCallError("this question is not in the cache, and cache_only allows no request")
-        text, usage = self._request(question.prompt, form)
+        text = self._request(question.prompt, form)
         reply = form.read(text)  # what cannot be read is not kept
         if self._cache is not None:
-            self._cache.put(key, text, usage)
-        return _with_usage(reply, usage)
+            self._cache.put(key, text)
+        return reply
 
     def _body(self, prompt: str, form: Form[Any], parameters: Mapping[str, Any], schema: str) -> dict[str, Any]:
         messages = [{"role": "user", "content": prompt}]
         return {"model": self.model, "messages": messages, **parameters, **_response_format(schema, form)}
 
-    def _request(self, prompt: str, form: Form[Any]) -> tuple[str, dict[str, Any]]:
+    def _request(self, prompt: str, form: Form[Any]) -> str:
         key = Secret(os.environ.get(self._api_key_env, "") if self._api_key_env else "")
         value = Secret(f"Bearer {key}") if self._key_header == "Authorization" else key
         headers = {"User-Agent": "pytest-auepora", **({self._key_header: value} if key else {})}
@@ -212,8 +211,8 @@ class OpenAICompatibleCritic(LLMCritic):
                         raise
                 finally:
                     count(self.usage, requests=1, seconds=perf_counter() - start)
-        usage = self._count_usage(reply)
-        return _content_of(reply), usage
+        self._count_usage(reply)
+        return _content_of(reply)
 
     def _note_refusal(self, request: Mapping[str, Any], exc: JudgeCallError) -> bool:
         """Leave out the parameter that the server refuses from now on; return whether the request can go on so."""
@@ -234,18 +233,15 @@ class OpenAICompatibleCritic(LLMCritic):
         count(self.usage, notes=[f"{self.model}: {name}{value} {change}, the server refuses it"])
         return True
 
-    def _count_usage(self, reply: Any) -> dict[str, Any]:
+    def _count_usage(self, reply: Any) -> None:
         usage = reply.get("usage") if isinstance(reply, dict) else None
         counted = read_tokens(usage) if isinstance(usage, dict) else None
         if counted is None:
             count(self.usage, unreported=1)
-            return {}
+            return
         prompt, completion, cached = counted
-        tokens = {"prompt_tokens": prompt, "completion_tokens": completion}
-        tokens |= {"cached_tokens": cached} if cached else {}
-        cost = None if self.prices is None else self.prices.cost(prompt, completion, cached)
-        count(self.usage, **tokens, cost=cost)
-        return tokens
+        cost = None if self.prices is None else self.prices.cost(*counted)
+        count(self.usage, prompt_tokens=prompt, completion_tokens=completion, cached_tokens=cached, cost=cost)
 
 
 def _response_format(schema: str, form: Form[Any]) -> dict[str, Any]:
@@ -319,14 +315,10 @@ def _content_of(reply: Any) -> str:
     return content
 
 
-def _with_usage(reply: Any, usage: Mapping[str, Any]) -> Any:
-    return replace(reply, usage=dict(usage)) if isinstance(reply, Judgement) else reply
-
-
 class ReplyCache:
     """Replies by server, model, parameters, prompt, schema and repeat.  One small JSON file each; for many writers.
 
-    Files hold the reply and its token counts, nothing of the request: neither prompt nor key.
+    Files hold the reply, nothing of the request: neither prompt nor key.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -340,18 +332,18 @@ class ReplyCache:
         request = {"url": url, "body": body, "repeat": repeat}
         return sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
-    def get(self, key: str) -> dict[str, Any] | None:
-        """Return the stored entry; None where there is none, or the file has another form."""
+    def get(self, key: str) -> str | None:
+        """Return the stored reply; None where there is none, or the file has another form."""
         try:
             refuse_pipe(self._path(key))
             entry = json.loads(self._path(key).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return entry if isinstance(entry, dict) and isinstance(entry.get("reply"), str) else None
+        return entry["reply"] if isinstance(entry, dict) and isinstance(entry.get("reply"), str) else None
 
-    def put(self, key: str, reply: str, usage: Mapping[str, Any]) -> None:
+    def put(self, key: str, reply: str) -> None:
         """Keep a reply; a reader sees the whole file or none."""
-        write_atomically(self._path(key), json.dumps({"reply": reply, "usage": dict(usage)}))
+        write_atomically(self._path(key), json.dumps({"reply": reply}))
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key[2:]}.json"

@@ -31,11 +31,10 @@ class JudgeReplyError(AueporaError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A score as the judge gave it, and why.  ``usage`` is what the call cost, where that is known."""
+    """A score as the judge gave it, and why."""
 
     score: float
     rationale: str = ""
-    usage: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from ...base.files import read_text
 from ...base.text import did_you_mean
 from ...errors import MetricError
 from .critic import UNIT
@@ -78,10 +79,7 @@ def check_prompts() -> None:
 
 @lru_cache(maxsize=64)
 def _load(file: Path, _changed: int) -> Prompt:
-    try:
-        raw = file.read_text(encoding="utf-8").replace("\r\n", "\n")
-    except (OSError, UnicodeError) as exc:
-        raise MetricError(f"{file}: the prompt cannot be read: {exc}") from None
+    raw = read_text(file, MetricError).replace("\r\n", "\n")
     if (head := _HEAD.match(raw)) is None:
         raise MetricError(f"{file}:1:1: a prompt begins with `version: 1` and a line `---`, found {raw[:40]!r}")
     return Prompt(head["version"], raw[head.end() :].strip())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Gt
 
-from ...base.files import refuse_pipe
+from ...base.files import read_text
 from ...base.pages import reference
 from ...base.records import Count, HandWritten, RecordError, check_record
 from ...errors import MetricError
@@ -109,13 +109,10 @@ def load_settings(path: Path) -> JudgeSettings:
     """Read a file of judge settings; raises `MetricError` with ``file:line:col``, what was found and expected."""
     import yaml
 
+    text = read_text(path, MetricError)
     try:
-        refuse_pipe(path)
-        text = path.read_text(encoding="utf-8")
         node, values = yaml.compose(text, yaml.SafeLoader), yaml.safe_load(text)
         repeated = _repeated_key(node)
-    except (OSError, UnicodeError) as exc:
-        raise MetricError(f"{path}: the judge's settings cannot be read: {exc}") from None
     except yaml.MarkedYAMLError as exc:
         place = (path, *_position(exc.problem_mark)) if exc.problem_mark is not None else (path,)
         raise MetricError(f"{':'.join(map(str, place))}: {exc.problem}") from None

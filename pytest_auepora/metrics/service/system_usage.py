@@ -16,7 +16,7 @@ from ...core.metrics_base import CaseScore, Measurement
 from ...core.model_calls import USAGE
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs
 from ...errors import MetricError
-from ..additional import check_percent, quantile_of
+from ..additional import percent_option, quantile_of
 from ..judge.settings import prices_in_use
 from ..judge.usage import Tally, summed
 from ..options import DoesNotApply, choice, needed
@@ -133,17 +133,13 @@ class PercentileTokens(Tokens):
         MetricError: the percent is not in 1 … 100.
     """
 
-    percent: int
+    percent: int = percent_option()
     kind: str = choice("total", "input", "output", "cached")
 
     stem = "p{percent}_tokens"
     positional = "kind"
     formula = "sorted tokens, at index ceil(q n) - 1"
     oracle = 'numpy.quantile(method="inverted_cdf"), exact'
-
-    def __post_init__(self) -> None:
-        check_percent(self.percent)
-        super().__post_init__()
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         return quantile_of(self, measurements, self.percent / 100)

@@ -25,7 +25,7 @@ def test_what_is_asked_and_what_comes_back() -> None:
     with judge_server(GOOD) as server:
         judge = critic(server, prices=(2.0, 10.0), max_tokens=50, extra={"top_p": 1})
         found = judge.judge(prompt="How faithful is “it”?", metadata={"scale": (0, 1)})
-    assert found == Judgement(0.75, "as the policy says", {"prompt_tokens": 100, "completion_tokens": 10})
+    assert found == Judgement(0.75, "as the policy says")
     assert server.bodies == [
         {
             "model": "judge-1",
@@ -149,7 +149,7 @@ def test_a_model_that_was_cut_off_is_an_error(finish: str, by: str) -> None:
 def test_tokens_that_are_not_named_are_counted_as_such(usage: Any) -> None:
     with judge_server(chat("1", usage=usage)) as server:
         judge = critic(server, prices=(1, 1))
-        assert judge.judge(prompt="x").usage == {}
+        assert judge.judge(prompt="x").score == 1
     assert (judge.usage.unreported, judge.usage.prompt_tokens, judge.usage.cost) == (1, 0, 0.0)
 
 

@@ -115,5 +115,5 @@ def test_a_file_without_a_model_is_told(tmp_path: Path) -> None:
     with pytest.raises(MetricError, match=f"{file.name} needs url and model"):
         critic_from_environment()
     use_judge(tmp_path / "none.yaml")
-    with pytest.raises(MetricError, match=r"none.yaml: the judge's settings cannot be read"):
+    with pytest.raises(MetricError, match=r"none.yaml: cannot be read"):
         critic_from_environment()
