@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..base.complaints import Problem
 from ..core.metrics_base import CHUNK_KEYS
@@ -19,25 +19,23 @@ from .wording.verdict import headline, mistakes_text
 
 if TYPE_CHECKING:
     from ..history.store import HistoryStore
+    from ..history.tables import StoredRun
 
-_BY_CHUNK = ("hit@", "mrr@", "recall@")
-"""Prefixes of figures that count chunks."""
-
-MOST_RUNS = 30  # in a trend
+MOST_RUNS = 30  # in a trend, before a run and after it
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierRun:
-    """One earlier run.
+class OtherRun:
+    """One other full run of the same golden file under the same configuration.
 
-    ``started`` is ISO 8601 in UTC; ``figures`` has the values of `AggregateMetrics.flat`, in [0, 1], None where nothing
-    was measured; ``metrics`` has the suite's own metrics, as far as they are defined as in the reported run.
+    ``started`` is ISO 8601 in UTC; ``metrics`` has the suite's own metrics, None where nothing was measured, as far as
+    they are defined as in the reported run; ``provenance`` is what the project said of its system.
     """
 
     run_id: str
     started: str
-    figures: Mapping[str, float | None] = field(default_factory=dict)
     metrics: Mapping[str, float | None] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class Trend:
     ``previous`` is the one whose answers stand beside those of now, in full, and ``previous_name`` what to call it.
     """
 
-    runs: tuple[EarlierRun, ...] = ()
+    runs: tuple[OtherRun, ...] = ()
     previous: Run | None = None
     previous_name: str = "the previous run"
 
@@ -109,27 +107,36 @@ def trend_of(store: HistoryStore, run: Run, run_id: str) -> Trend:
     Raises:
         HistoryError: the history cannot be read.
     """
-    runs = store.runs(None, run.suite, run.variant, run.path)
-    earlier = [record for record in runs if record.complete and record.run_id < run_id]
-    previous = store.load(earlier[0].run_id) if earlier else None
-    earlier = earlier[:MOST_RUNS][::-1]
-    measured = store.measured([record.run_id for record in earlier])
-    provenance = store.provenance(list(measured))
-    labels = (label for case in run.cases.values() for label in case.expected.get("relevant", ()))
-    # passages and documents outlast their chunks
-    chunk_keys = {*CHUNK_KEYS} if any("match" not in label for label in labels) else set()
+    before, _ = runs_beside(store, run, run_id)
+    return Trend(other_runs(store, run, before), store.load(before[0].run_id) if before else None)
+
+
+def runs_beside(store: HistoryStore, run: Run, run_id: str) -> tuple[list[StoredRun], list[StoredRun]]:
+    """Return the full runs of the golden file and configuration of *run* before *run_id* and after it, latest first."""
+    runs = [one for one in store.runs(None, run.suite, run.variant, run.path) if one.complete]
+    return [one for one in runs if one.run_id < run_id], [one for one in runs if one.run_id > run_id]
+
+
+def other_runs(store: HistoryStore, run: Run, runs: Sequence[StoredRun]) -> tuple[OtherRun, ...]:
+    """Read the latest of *runs*, oldest first, with the metrics that compare with those of *run*."""
+    runs = runs[:MOST_RUNS][::-1]
+    measured = store.measured([one.run_id for one in runs])
+    provenance = store.provenance([*measured])
+    chunked = {i: {*CHUNK_KEYS}.intersection(provenance_changes(was, run.provenance)) for i, was in provenance.items()}
+    if any(chunked.values()) and not _names_chunks(run):
+        chunked = {}  # passages and documents outlast their chunks
     out = []
-    for record in earlier:
-        # the chunker differed in that run, while the labels are those of today's chunks
-        changed_keys = chunk_keys.intersection(provenance_changes(provenance.get(record.run_id, {}), run.provenance))
-        flat = record.aggregate.flat()
-        figures = {n: None if changed_keys and n.startswith(_BY_CHUNK) else value for n, value in flat.items()}
+    for one in runs:
         metrics = {
-            n: value
-            for n, (info, value) in measured.get(record.run_id, {}).items()
-            if (now := run.metrics.get(n)) is not None
+            name: value
+            for name, (info, value) in measured.get(one.run_id, {}).items()
+            if (now := run.metrics.get(name)) is not None
             and metric_key(now) == metric_key(info)
-            and changed_keys.isdisjoint(now.provenance_keys)
+            and chunked.get(one.run_id, set()).isdisjoint(now.provenance_keys)
         }
-        out.append(EarlierRun(record.run_id, record.started, figures, metrics))
-    return Trend(tuple(out), previous)
+        out.append(OtherRun(one.run_id, one.started, metrics, provenance.get(one.run_id, {})))
+    return tuple(out)
+
+
+def _names_chunks(run: Run) -> bool:
+    return any("match" not in label for case in run.cases.values() for label in case.expected.get("relevant", ()))

@@ -12,7 +12,7 @@ from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.cause import CaseCause, Cause, Effect, LeftOut, MetricCause
 from pytest_auepora.regression.statistics.intervals import Difference
 from pytest_auepora.regression.verdict import Verdict
-from pytest_auepora.reporting.report import EarlierRun, Trend
+from pytest_auepora.reporting.report import OtherRun, Trend
 
 from ..unit.reporting.builders import Case, baseline_of, run_of, system, verdict_of
 from ..unit.reporting.page.pages import BAD_ID, CASES, red
@@ -32,7 +32,7 @@ def small() -> Made:
     run.cases["wrong-answer"].scores["helpful"] = Score(
         "number", 0.2, details={"rationale": {"tone": "Much too vague."}}
     )
-    past = Trend((EarlierRun("r1", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25}),), run_of(CASES))
+    past = Trend((OtherRun("r1", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25}),), run_of(CASES))
     return [run], [verdict], {(run.path, run.variant): past}
 
 
@@ -76,7 +76,7 @@ def several() -> Made:
 def long() -> Made:
     runs, verdicts, past = small()
     (key, one), *_ = past.items()
-    many = tuple(EarlierRun(f"r{i}", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25}) for i in range(18))
+    many = tuple(OtherRun(f"r{i}", "2026-01-01T00:00:00+00:00", {"mrr@10": 0.25}) for i in range(18))
     return runs, verdicts, {key: Trend(many, one.previous)}
 
 

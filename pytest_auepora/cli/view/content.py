@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from ...base.files import shown_path
@@ -13,17 +13,14 @@ from ...core.run import CaseResult, MetricInfo
 from ...errors import AueporaError
 from ...evaluation.recording import Recording
 from ...history.tables import StoredRun
-from ...regression.compare import Change, provenance_changes
 from ...reporting.numbers import metric_value, plural
 from ...reporting.page.case_data import case_details, safe_text
-from ...reporting.page.run_data import run_data
+from ...reporting.page.run_data import history_data, run_data
+from ...reporting.report import other_runs, runs_beside
 from ...reporting.text import listed
-from ...reporting.wording.changes import change_text
+from ...reporting.wording.changes import provenance_texts
 from ...reporting.wording.verdict import headline_against
 from .library import CACHE_SIZE, Library, Pair, label_path, labels_of
-
-MOST_RUNS = 40
-"""Runs in the history of the metrics."""
 
 RUNS = 200
 """Runs of a list that are sent at a time."""
@@ -86,10 +83,12 @@ def run_page(library: Library, pair: Pair) -> dict[str, Any]:
     """Return what the page of a run begins with."""
     if pair.data is None:
         pair.data = _run_data(pair)
+    store, run_id = library.store, pair.info.run_id
+    before, after = (other_runs(store, pair.run, runs) for runs in runs_beside(store, pair.run, run_id))
     return {
         **pair.data,
         "run": run_entry(pair.info),
-        "history": _metric_history(library, pair.info),
+        "history": history_data(pair.run, pair.verdict, before, after, run_id=run_id),
         "runs": [run_entry(other) for other in library.store.runs(_MOST_CHOICES, pair.info.suite, path=pair.info.path)],
     }
 
@@ -101,7 +100,7 @@ def _run_data(pair: Pair) -> dict[str, Any]:
         data, notes, against = run_data(pair.rows, details), [], ""
     else:
         before = pair.other.provenance if pair.other is not None else {}
-        data = run_data(pair.rows, details, changed=_changed(before, pair.run.provenance), steps=False)
+        data = run_data(pair.rows, details, changed=provenance_texts(before, pair.run.provenance), steps=False)
         data["headline"] = safe_text(headline_against(pair.run, pair.verdict))
         notes, against = [*_comparison_notes(pair)], _against_text(pair)
     return {**data, "against": safe_text(against), "notes": [*map(safe_text, notes), *data["notes"]]}
@@ -132,34 +131,6 @@ def _comparison_notes(pair: Pair) -> Iterator[str]:
         yield f"only in this run: {listed(now, 10)}"
     if n := len(pair.not_comparable):
         yield f"{plural(n, 'case')} of both runs {'is' if n == 1 else 'are'} not comparable"
-
-
-def _metric_history(library: Library, info: StoredRun) -> dict[str, Any]:
-    """Return the runs of the suite, oldest first, with their metrics and what changed in their provenance."""
-    complete = [run for run in library.store.runs(None, info.suite, info.variant, info.path) if run.complete]
-    runs = complete[:MOST_RUNS][::-1]
-    ids = [run.run_id for run in runs]
-    measured, provenance = library.store.measured(ids), library.store.provenance(ids)
-    by_run = [measured.get(i, {}) for i in ids]
-    infos = [(name, metric) for of_run in by_run for name, (metric, _) in of_run.items() if metric.target != "LATENCY"]
-    names = {name for name, metric in infos if metric.range[0] >= 0 and metric.range[1] <= 1}
-    ordered = dict.fromkeys(name for of_run in reversed(by_run) for name in of_run if name in names)
-    values = {name: [of_run.get(name, (None, None))[1] for of_run in by_run] for name in ordered}
-    changes = [[], *(_changed(provenance.get(a, {}), provenance.get(b, {})) for a, b in pairwise(ids))]
-    return {
-        "metrics": [{"name": safe_text(name), "values": of_metric} for name, of_metric in values.items()],
-        "runs": [
-            {
-                "id": run.run_id, "started": run.started, "current": run.run_id == info.run_id,
-                "changed": [*map(safe_text, changed)],
-            }
-            for run, changed in zip(runs, changes, strict=True)
-        ],
-    }  # fmt: skip
-
-
-def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    return [change_text(Change(key, old, new)) for key, (old, new) in provenance_changes(before, after).items()]
 
 
 # -- everything about one case

@@ -50,7 +50,7 @@ def html_report(report: Report) -> str:
         labels = slice_labels(rows) if len(rows) <= _MOST_SLICED else []
         suites.append({
             **run_data(rows, details),
-            "history": history_data(run, verdict, trend),
+            "history": history_data(run, verdict, trend.runs),
             "bySlice": {label: slice_rows(rows, label) for label in labels},
         })  # fmt: skip
         later.append(Later(rows.all if len(rows) > FIRST else [], details([*run.cases])))

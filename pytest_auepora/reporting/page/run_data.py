@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from ...core.run import Run
-from ...history.aggregates import compute_aggregate, unmapped_cases
 from ...regression.outcomes import GateOutcome
 from ...regression.statistics.intervals import mean_difference
 from ...regression.verdict import Verdict
 from ..diagnosis import group_by_cause
 from ..formats.side_by_side_formats import case_cell, difference_text, key_metric, legend, value_text
-from ..numbers import metric_value, plural, score, with_interval
-from ..report import EarlierRun, Trend
+from ..numbers import metric_value, plural, with_interval
+from ..report import OtherRun
 from ..side_by_side import SideBySide
 from ..tally import FAILING, ORDER, cases_of
 from ..text import Code, parts_of
 from ..wording.cause import cause_lines, effects_in_words
-from ..wording.changes import provenance_lines
+from ..wording.changes import provenance_lines, provenance_texts
 from ..wording.gates import brief_text, gate_groups, gate_title, owner_and_cost, part_text, reason_text
 from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
 from ..wording.metrics import latency_text, table_notes
@@ -33,10 +33,6 @@ MOST_WORST = 6
 
 MOST_DIFFERING = 200
 """Cases listed that only some of several systems pass."""
-
-_MOST_FIGURES = 6
-_FIGURES = ("hit@1", "hit@5", "mrr@10", "recall@5_doc", "assertion_pass", "refusal_correctness", "citation_coverage")
-"""Figures shown first where the suite has no metric of its own with a history; others follow where there is room."""
 
 
 def run_data(
@@ -170,35 +166,28 @@ def slice_labels(rows: CaseRows, most: int = 40) -> list[str]:
     return [label for label, values in rows.labels.items() if 1 < len(values) <= most]
 
 
-def history_data(run: Run, verdict: Verdict, trend: Trend) -> dict[str, Any]:
-    """Return the runs before this one with their metrics, oldest first, this one last; none for a partial run."""
-    if not trend.runs or not run.is_full:
+def history_data(
+    run: Run, verdict: Verdict, earlier: Sequence[OtherRun], later: Sequence[OtherRun] = (), *, run_id: str = ""
+) -> dict[str, Any]:
+    """Return the full runs of a suite, oldest first, with its metrics in [0, 1] and what changed of the system.
+
+    *run* itself, which has no time of its own, stands between those before and after it.  None for a partial run.
+    """
+    others = [*earlier, *later]
+    if not others or not run.is_full:
         return {"metrics": [], "runs": []}
-    figures = dict(_figures(run, verdict, trend.runs))
-    runs = [{"started": record.started, "id": record.run_id} for record in trend.runs]
-    metrics = [
-        {"name": safe_text(name), "values": values, "text": score(values[-1])} for name, values in figures.items()
-    ]
-    return {"metrics": metrics, "runs": [*runs, {"started": "", "id": ""}]}
-
-
-def _figures(run: Run, verdict: Verdict, earlier: Sequence[EarlierRun]) -> Iterator[tuple[str, list[float | None]]]:
-    """Yield the suite's own metrics in [0, 1] with a past, else the figures of every run."""
     own = [n for n, info in run.metrics.items() if info.range[0] >= 0 and info.range[1] <= 1 and info.baselined]
-    now: Mapping[str, float | None] = {n: verdict.aggregates[n].value for n in own if n in verdict.aggregates}
-    figures = [*(record.metrics for record in earlier), now]
-    names = _with_past(figures)
-    if not names:
-        aggregate = compute_aggregate(run, unmapped=unmapped_cases(run, verdict.comparison))
-        figures = [*(record.figures for record in earlier), aggregate.flat()]
-        places = {n: place for place, n in enumerate(_FIGURES)}
-        names = sorted(_with_past(figures), key=lambda n: places.get(n, len(places)))
-    for name in names[:_MOST_FIGURES]:
-        yield name, [of_run.get(name) for of_run in figures]
-
-
-def _with_past(figures: Sequence[Mapping[str, float | None]]) -> list[str]:
-    return [n for n, now in figures[-1].items() if now is not None and any(f.get(n) is not None for f in figures[:-1])]
+    now = OtherRun(run_id, "", {n: verdict.aggregates[n].value for n in own if n in verdict.aggregates}, run.provenance)
+    runs = [*earlier, now, *later]
+    shown = [n for n in own if now.metrics.get(n) is not None and any(o.metrics.get(n) is not None for o in others)]
+    changes = [[], *(provenance_texts(a.provenance, b.provenance) for a, b in pairwise(runs))]
+    return dict(safe_data({
+        "metrics": [{"name": name, "values": [one.metrics.get(name) for one in runs]} for name in shown],
+        "runs": [
+            {"started": one.started, "id": one.run_id, "changed": changed}
+            for one, changed in zip(runs, changes, strict=True)
+        ],
+    }))  # fmt: skip
 
 
 def side_by_side_view(compared: SideBySide, titles: Sequence[str]) -> dict[str, Any]:

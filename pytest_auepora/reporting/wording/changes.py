@@ -9,7 +9,7 @@ from typing import Any
 
 from ...base.grouping import grouped
 from ...base.text import names_words, shorten
-from ...regression.compare import Change, Comparison, Incomparable
+from ...regression.compare import Change, Comparison, Incomparable, provenance_changes
 from ..text import listed
 
 _FINGERPRINT = re.compile(r"\w+:[0-9a-f]{16}")
@@ -50,6 +50,11 @@ def provenance_lines(comparison: Comparison | None) -> list[str]:
     changes = comparison.provenance.items() if comparison is not None else ()
     texts = {key: ["(nothing)" if value is None else listed([value]) for value in change] for key, change in changes}
     return [f"{key} {old} → {new}" for key, (old, new) in texts.items()]
+
+
+def provenance_texts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return ``index v1 → v2`` for everything of the system that differs between two runs."""
+    return [change_text(Change(key, old, new)) for key, (old, new) in provenance_changes(before, after).items()]
 
 
 def unpaired_text(unpaired: Mapping[str, int], total: int) -> list[str]:

@@ -168,8 +168,7 @@ const trend = (metric, past, names, changes) => {
   const y = (value) => 8 + (1 - value) * 64;
   const points = metric.values.map((value, i) => (value === null ? null : [x(i), y(value)]));
   const pieces = points.reduce((out, point) => { if (point) out[out.length - 1].push(point); else out.push([]); return out; }, [[]]).filter((piece) => piece.length);
-  const at = past.findIndex((run) => run.current || !run.started);
-  const current = at < 0 ? past.length - 1 : at;
+  const current = past.findIndex((run) => !run.started);
   const words = `${metric.name} over ${past.length} runs, oldest first: ${metric.values.map((value, i) => `${names[i]} ${numberText(value)}`).join(", ")}`;
   return make("figure", null, make("figcaption", null, metric.name, " ", make("strong", null, numberText(metric.values[current]))),
     figure(words, width, 100,

@@ -41,7 +41,7 @@ def test_a_slice_has_an_interval_of_its_own(history: Stored) -> None:
 def test_history_marks_changes_of_provenance(history: Stored) -> None:
     told = run_page(history.library, history.library.pair(history.worse))["history"]
     assert [one["id"] for one in told["runs"]] == [history.good, history.worse, history.other]
-    assert [one["current"] for one in told["runs"]] == [False, True, False]
+    assert [bool(one["started"]) for one in told["runs"]] == [True, False, True], "it is this run"
     assert [one["changed"] for one in told["runs"]] == [[], ["index v1 → v2"], ["index v2 → v3"]]
     recall = next(one for one in told["metrics"] if one["name"] == "recall@5")
     assert recall["values"][0] == recall["values"][2] == 1.0

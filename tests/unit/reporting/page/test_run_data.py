@@ -15,7 +15,7 @@ from pytest_auepora.reporting.formats.markdown_report import markdown_report
 from pytest_auepora.reporting.page.case_data import case_details
 from pytest_auepora.reporting.page.case_rows import FIRST, CaseRows
 from pytest_auepora.reporting.page.run_data import MOST_WORST, history_data, run_data, slice_labels, slice_rows
-from pytest_auepora.reporting.report import EarlierRun, Report, Trend
+from pytest_auepora.reporting.report import OtherRun, Report
 from pytest_auepora.reporting.wording.cause import cause_lines
 
 from ..builders import Case, baseline_of, run_of, verdict_of
@@ -106,15 +106,20 @@ def test_slices_are_labels_with_several_values() -> None:
     ]  # fmt: skip
 
 
-def test_trends_need_earlier_runs_and_a_full_one() -> None:
-    run = run_of([Case("a")], ["token_f1", "mean_latency"])
+def test_trends_show_a_full_run_between_those_beside_it() -> None:
+    run = run_of([Case("a")], ["token_f1", "recall@5", "mean_latency"], provenance={"index": "v2"})
     verdict = verdict_of(run)
-    assert history_data(run, verdict, Trend())["metrics"] == []
-    own = {"token_f1": 0.25, "mean_latency": 3.0}
-    earlier = EarlierRun("r1", "2026-01-01T00:00:00+00:00", {"hit@1": 0.5}, own)
-    history = history_data(run, verdict, Trend((earlier,)))
-    assert history["metrics"] == [{"name": "token_f1", "values": [0.25, 1.0], "text": "1.000"}]
-    assert [one["id"] for one in history["runs"]] == ["r1", ""]
+    nothing: dict[str, Any] = {"metrics": [], "runs": []}
+    assert history_data(run, verdict, ()) == nothing
+    before = OtherRun("r1", "2026-01-01", {"token_f1": 0.25, "mean_latency": 3.0}, {"index": "v1"})
+    after = OtherRun("r3", "2026-01-03", {"token_f1": None}, {"index": "v2"})
+    history = history_data(run, verdict, (before,), (after,), run_id="r2")
+    assert history["metrics"] == [{"name": "token_f1", "values": [0.25, 1.0, None]}]
+    assert [(one["id"], one["changed"]) for one in history["runs"]] == [
+        ("r1", []), ("r2", ["index v1 → v2"]), ("r3", []),
+    ]  # fmt: skip
+    run.expected_ids = ("a", "b")
+    assert history_data(run, verdict, (before,)) == nothing
 
 
 def test_commands_of_notes_gates_and_cause_stand_apart() -> None:
