@@ -1,6 +1,6 @@
 """LangChain runnables, chains and retrievers as systems.
 
-What a runnable is given is read from its input schema (`langchain_inputs`).
+What a runnable is given is read from its input schema (`langchain_forms`).
 
 What it gives: a string or a message is the answer, a mapping holds it under one of `outputs.ANSWER_KEYS` (or as the
 last of its ``messages``), a list of documents has no answer, which is then empty.  Where the output holds no
@@ -17,28 +17,26 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
-from itertools import chain
 from typing import Any
 from uuid import uuid4
 
 from ..core.conversation import CHAT_HISTORY, PRINCIPAL, principal_of
 from ..core.model_calls import USAGE
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
-from ..errors import NoGeneratorError, OutputShapeError, SystemShapeError
-from .completions import message_text, message_usage
+from ..errors import NoGeneratorError, SystemShapeError
+from .completions import message_usage
+from .langchain_forms import answer_text, chat_messages, input_maker, is_documents, split_output
 from .langchain_given import (
     Between,
     GivenDocuments,
     Seen,
-    node_that_gives,
     parts_of,
     replaced,
     retrievers_in,
     standing,
     state_key,
 )
-from .langchain_inputs import INPUT_KEYS, chat_messages, input_maker
-from .outputs import ANSWER_KEYS, DOCUMENT_KEYS, to_outputs
+from .outputs import ANSWER_KEYS, to_outputs
 from .pairs import Look
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
@@ -157,8 +155,7 @@ class _Apart:
         self._call, self.name = call, name
         found = retrievers_in(call.runnable)
         self._is_part = len(found) == 1
-        has_state = not (found or call.graph is None or call.is_async)
-        self._key = state_key(call.graph) if has_state else None
+        self._key = None if found or call.graph is None else state_key(call.graph)
         self._node: str | None = None
         self.refusal = ""
         if is_instance_of(call.runnable, _ROOT, "BaseRetriever"):
@@ -186,41 +183,54 @@ class _Apart:
     def _ask(self, sample: EvaluationSample, between: Between) -> Steps[SystemOutputs]:
         if self._is_part:
             return (yield from self._call.with_runnable(replaced(self._call.runnable, between)).steps(sample))
-        if self._key is not None and self._find_node(sample) is not None:
-            return (yield from self._in_state(sample, self._key, between))
+        if (key := self._key) is not None and (node := (yield from self._find_node(sample, key))):
+            return (yield from self._in_state(sample, key, node, between))
         with standing.put(between):
             return (yield from self._call.steps(sample))
 
-    def _find_node(self, sample: EvaluationSample) -> str | None:
+    def _find_node(self, sample: EvaluationSample, key: str) -> Steps[str]:
         """Return the node that puts documents into the state though no retriever of LangChain's found them.
 
         The graph is run as far as that, once; a retriever that is asked on the way makes it unnecessary.
         """
         if self._node is None:
-            unused = GivenDocuments(())
+            unused, node = GivenDocuments(()), ""
             given, config, _ = self._call.prepare(sample)
-            with standing.put(unused):
-                updates = self._call.graph.stream(given, config=config, stream_mode="updates")
-                node = node_that_gives(updates, self._key or "", _is_documents)
-                updates.close()
-            self._node = "" if unused.asked or node is None else node
-        return self._node or None
+            stream = self._call.graph.astream if self._call.is_async else self._call.graph.stream
 
-    def _in_state(self, sample: EvaluationSample, key: str, between: Between) -> Steps[SystemOutputs]:
+            def see(update: Any) -> None:
+                for name, values in update.items() if isinstance(update, Mapping) else ():
+                    if isinstance(values, Mapping) and is_documents(values.get(key)):
+                        raise _NodeFoundError(name)
+
+            with standing.put(unused):
+                try:
+                    yield feed(stream(given, config=config, stream_mode="updates"), see)
+                except _NodeFoundError as found:
+                    node = str(found)
+            self._node = "" if unused.asked else node
+        return self._node
+
+    def _in_state(self, sample: EvaluationSample, key: str, node: str, between: Between) -> Steps[SystemOutputs]:
         from langgraph.checkpoint.memory import InMemorySaver
 
         graph = self._call.graph.copy(update={"checkpointer": InMemorySaver()})
         given, config, listener = self._call.prepare(sample)
         config["configurable"] = {**config.get("configurable", {}), "thread_id": f"auepora-{uuid4()}"}
         whole = _with_bound(self._call.runnable, self._call.graph, graph)
-        whole.invoke(given, config=config, interrupt_after=[self._node])
+        invoke = whole.ainvoke if self._call.is_async else whole.invoke
+        yield invoke(given, config=config, interrupt_after=[node])
         found = graph.get_state(config).values.get(key)
         documents = between.take(lambda: found)
         if documents is not found:
-            graph.update_state(config, {key: documents}, as_node=self._node)
+            graph.update_state(config, {key: documents}, as_node=node)
             if graph.get_state(config).values.get(key) != documents:
                 raise NoGeneratorError(self.name, f"its state adds to {key!r} what is put there")
         return (yield from self._call.answer(whole, None, config, listener))
+
+
+class _NodeFoundError(Exception):
+    """Ends a graph at the node that is named."""
 
 
 _STATE_KEYS = ("session_id", "thread_id", "conversation_id")
@@ -282,7 +292,7 @@ class _Chunks:
 def _has_text(chunk: Any) -> bool:
     if isinstance(chunk, Mapping):
         return any(_has_text(chunk[key]) for key in ANSWER_KEYS if key in chunk)
-    text = _answer_text(chunk)
+    text = answer_text(chunk)
     return isinstance(text, str) and text != ""
 
 
@@ -358,54 +368,13 @@ def _model_usage(generation: Any, llm_output: Any) -> dict[str, Any]:
 
 
 def _read_output(raw: Any, listener: Any) -> SystemOutputs:
-    answer, documents, rest = _split_output(raw)
+    answer, documents, rest = split_output(raw)
     found = listener.documents if documents is None else documents
     usage = {USAGE: listener.usage} if has_counts(listener.usage) else {}
     outputs = to_outputs({**usage, **rest, "answer": answer, "documents": found})
     if listener.documents is not None:
         outputs.timings.setdefault("retrieval", listener.seconds)
     return outputs
-
-
-def _split_output(raw: Any) -> tuple[Any, list[Any] | None, dict[str, Any]]:
-    """Return the answer, the documents if there are any in *raw*, and what else it holds."""
-    if _is_documents(raw):
-        return "", list(raw), {}
-    if not isinstance(raw, Mapping):
-        return _answer_text(raw), None, {}
-    documents_key = next((k for k in DOCUMENT_KEYS if _is_documents(raw.get(k))), None)
-    documents = None if documents_key is None else list(raw[documents_key])
-    messages = raw.get("messages")
-    if isinstance(messages, Sequence) and messages and all(map(_is_message, messages)):
-        return _answer_text(messages[-1]), _tool_documents(messages) if documents is None else documents, {}
-    answer_key = next((k for k in ANSWER_KEYS if raw.get(k) is not None and not _is_documents(raw[k])), None)
-    if answer_key is None and documents is None:
-        keys = ", ".join(ANSWER_KEYS)
-        raise OutputShapeError(f"the runnable gave {describe(raw)}; the answer is looked for under {keys}")
-    used = {documents_key, answer_key, *INPUT_KEYS, *DOCUMENT_KEYS}
-    rest = {k: v for k, v in raw.items() if k not in used}
-    return "" if answer_key is None else _answer_text(raw[answer_key]), documents, rest
-
-
-def _is_documents(value: Any) -> bool:
-    """Whether *value* is a list of LangChain documents; an empty list is one too."""
-    return isinstance(value, (list, tuple)) and all(is_instance_of(v, _ROOT, "BaseMedia", "Document") for v in value)
-
-
-def _is_message(value: Any) -> bool:
-    return is_instance_of(value, _ROOT, "BaseMessage")
-
-
-def _answer_text(value: Any) -> Any:
-    """Return the text of a message; any other value itself."""
-    return message_text(value) if _is_message(value) else value
-
-
-def _tool_documents(messages: Sequence[Any]) -> list[Any] | None:
-    """Return the documents that retrieval tools left in their messages; None where no tool did."""
-    artifacts = [getattr(message, "artifact", None) for message in messages]
-    results = [found for found in artifacts if isinstance(found, list) and _is_documents(found)]
-    return list(chain.from_iterable(results)) if results else None
 
 
 def _only_async(runnable: Any) -> bool:

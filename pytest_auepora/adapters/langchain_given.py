@@ -10,7 +10,7 @@ documents that no retriever of LangChain's found runs as far as there, gets othe
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -190,12 +190,3 @@ def _wrapper(name: str, real: Any) -> Any:
 def state_key(graph: Any) -> str | None:
     """Return the key of a graph's state that may hold documents; None where there is none."""
     return next((key for key in DOCUMENT_KEYS if key in getattr(graph, "channels", ())), None)
-
-
-def node_that_gives(updates: Iterator[Any], key: str, are_documents: Callable[[Any], bool]) -> str | None:
-    """Return the node of a graph that puts documents under *key*, by the *updates* of its nodes; read no further."""
-    for update in updates:
-        for node, values in update.items() if isinstance(update, Mapping) else ():
-            if isinstance(values, Mapping) and are_documents(values.get(key)):
-                return str(node)
-    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import inspect
 from concurrent.futures import ThreadPoolExecutor
 from operator import add
 from typing import Annotated, Any, TypedDict
@@ -29,7 +29,7 @@ from langchain_core.runnables import (
 from pytest_auepora.adapters.documents import to_retrieved
 from pytest_auepora.adapters.langchain import from_langchain
 from pytest_auepora.adapters.parts import with_documents
-from pytest_auepora.adapters.systems import System, as_system
+from pytest_auepora.adapters.systems import as_system
 from pytest_auepora.errors import NoGeneratorError
 
 from ..asking import SAMPLE, ask, ids
@@ -192,9 +192,15 @@ def graph(state: Any, find: Any, calls: list[str] | None = None) -> Any:
         ending = config.get("configurable", {}).get("ending", "")
         return {"answer": f"{state['rewritten']} {joined(state['context'])}{ending}"}
 
+    def found(state: Any) -> Any:
+        return {"context": find(state["rewritten"])}
+
+    async def afound(state: Any) -> Any:
+        return {"context": await find(state["rewritten"])}
+
     made = langgraph.StateGraph(state)
     made.add_node("rewrite", lambda state: {"rewritten": state["question"].upper()})
-    made.add_node("find", lambda state: {"context": find(state["rewritten"])})
+    made.add_node("find", afound if inspect.iscoroutinefunction(find) else found)
     made.add_node("say", say)
     made.add_edge(langgraph.START, "rewrite")
     made.add_edge("rewrite", "find")
@@ -210,8 +216,9 @@ def similar(query: str) -> list[Document]:
 
 
 @pytest.mark.parametrize("find", [similar, Live().invoke])
-def test_a_graph_gets_them_into_its_state(find: Any) -> None:
-    system = as_system(graph(State, find))
+@pytest.mark.parametrize("use_async", [False, True])
+def test_a_graph_gets_them_into_its_state(find: Any, use_async: bool) -> None:
+    system = from_langchain(graph(State, find), use_async=use_async)
     outputs = ask(with_documents(system, OLD))
     assert outputs.response.text == f"{SAMPLE.query.upper()} YESTERDAY (a.md)"
     assert "LIVE" in ask(system).response.text
@@ -219,9 +226,10 @@ def test_a_graph_gets_them_into_its_state(find: Any) -> None:
 
 
 @pytest.mark.parametrize("find", [similar, Live().invoke])
-def test_a_graph_is_looked_at_where_documents_are_found(find: Any) -> None:
+@pytest.mark.parametrize("use_async", [False, True])
+def test_a_graph_is_looked_at_where_documents_are_found(find: Any, use_async: bool) -> None:
     calls: list[str] = []
-    system = as_system(graph(State, find, calls))
+    system = from_langchain(graph(State, find, calls), use_async=use_async)
     check_looking(system, calls)
     assert "LIVE" in ask(system).response.text
 
@@ -240,8 +248,14 @@ def test_a_state_that_adds_documents_up_is_refused() -> None:
         ask(with_documents(as_system(graph(Added, similar)), OLD))
 
 
-def test_an_asynchronous_graph_with_a_retriever_is_given_them() -> None:
-    system = from_langchain(graph(State, lambda query: Live().invoke(query)), use_async=True)
-    assert isinstance(system, System)
+def test_a_graph_of_coroutines_is_given_them_and_looked_at() -> None:
+    calls: list[str] = []
+
+    async def find(query: str) -> list[Document]:
+        return similar(query)
+
+    made = graph(State, find, calls)
+    system = from_langchain(made, use_async=True)
     assert "YESTERDAY" in ask(with_documents(system, OLD)).response.text
-    assert asyncio.run(graph(State, similar).ainvoke({"question": "q"}))["answer"].startswith("Q LIVE")
+    calls.clear()
+    check_looking(system, calls)

@@ -1,4 +1,4 @@
-"""What a LangChain runnable is given, read from its input schema, once, when it is adapted.
+"""What a LangChain runnable is given, read from its input schema, once, when it is adapted; and what it gives.
 
 * A schema of type ``string``, or one that says nothing: the query itself.
 * A mapping: the query under the first of `INPUT_KEYS` there is, and under every other one that is required; the
@@ -13,12 +13,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, get_origin, get_type_hints
 
 from ..core.conversation import turns_of
 from ..core.types import EvaluationSample
-from ..errors import SystemShapeError
-from .shapes import is_instance_of
+from ..errors import OutputShapeError, SystemShapeError
+from .completions import message_text
+from .outputs import ANSWER_KEYS, DOCUMENT_KEYS
+from .shapes import describe, is_instance_of
 
 _ROOT = "langchain_core"
 
@@ -167,3 +170,44 @@ def _user_message(sample: EvaluationSample) -> Any:
     from langchain_core.messages import HumanMessage
 
     return HumanMessage(content=sample.query)
+
+
+def split_output(raw: Any) -> tuple[Any, list[Any] | None, dict[str, Any]]:
+    """Return the answer, the documents if there are any in *raw*, and what else it holds."""
+    if is_documents(raw):
+        return "", list(raw), {}
+    if not isinstance(raw, Mapping):
+        return answer_text(raw), None, {}
+    documents_key = next((k for k in DOCUMENT_KEYS if is_documents(raw.get(k))), None)
+    documents = None if documents_key is None else list(raw[documents_key])
+    messages = raw.get("messages")
+    if isinstance(messages, Sequence) and messages and all(map(_is_message, messages)):
+        return answer_text(messages[-1]), _tool_documents(messages) if documents is None else documents, {}
+    answer_key = next((k for k in ANSWER_KEYS if raw.get(k) is not None and not is_documents(raw[k])), None)
+    if answer_key is None and documents is None:
+        keys = ", ".join(ANSWER_KEYS)
+        raise OutputShapeError(f"the runnable gave {describe(raw)}; the answer is looked for under {keys}")
+    used = {documents_key, answer_key, *INPUT_KEYS, *DOCUMENT_KEYS}
+    rest = {k: v for k, v in raw.items() if k not in used}
+    return "" if answer_key is None else answer_text(raw[answer_key]), documents, rest
+
+
+def is_documents(value: Any) -> bool:
+    """Whether *value* is a list of LangChain documents; an empty list is one too."""
+    return isinstance(value, (list, tuple)) and all(is_instance_of(v, _ROOT, "BaseMedia", "Document") for v in value)
+
+
+def _is_message(value: Any) -> bool:
+    return is_instance_of(value, _ROOT, "BaseMessage")
+
+
+def answer_text(value: Any) -> Any:
+    """Return the text of a message; any other value itself."""
+    return message_text(value) if _is_message(value) else value
+
+
+def _tool_documents(messages: Sequence[Any]) -> list[Any] | None:
+    """Return the documents that retrieval tools left in their messages; None where no tool did."""
+    artifacts = [getattr(message, "artifact", None) for message in messages]
+    results = [found for found in artifacts if isinstance(found, list) and is_documents(found)]
+    return list(chain.from_iterable(results)) if results else None

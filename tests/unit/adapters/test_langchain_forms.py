@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 import pytest
 
-from pytest_auepora.adapters.langchain_inputs import INPUT_KEYS, input_maker
+from pytest_auepora.adapters.langchain_forms import INPUT_KEYS, input_maker
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import SystemShapeError
 
