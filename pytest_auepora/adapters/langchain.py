@@ -26,16 +26,7 @@ from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import NoGeneratorError, SystemShapeError
 from .completions import message_usage
 from .langchain_forms import answer_text, chat_messages, input_maker, is_documents, split_output
-from .langchain_given import (
-    Between,
-    GivenDocuments,
-    Seen,
-    parts_of,
-    replaced,
-    retrievers_in,
-    standing,
-    state_key,
-)
+from .langchain_given import Between, GivenDocuments, Seen, parts_of, replaced, retrievers_in, standing, state_key
 from .outputs import ANSWER_KEYS, to_outputs
 from .pairs import Look
 from .reported_usage import has_counts
@@ -120,10 +111,6 @@ class _RunnableCall:
         yield feed(stream(given, config=config, **chunks.options), chunks.add)
         return chunks.outputs(listener)
 
-    def with_runnable(self, runnable: Any) -> _RunnableCall:
-        """Return what calls *runnable* in the same way."""
-        return _RunnableCall(runnable, self._input_of, is_async=self.is_async, streams=self._streams)
-
     def prepare(self, sample: EvaluationSample) -> tuple[Any, dict[str, Any], Any]:
         """Return the input, the configuration, and what listens."""
         listener = _listener_class()()
@@ -182,7 +169,8 @@ class _Apart:
 
     def _ask(self, sample: EvaluationSample, between: Between) -> Steps[SystemOutputs]:
         if self._is_part:
-            return (yield from self._call.with_runnable(replaced(self._call.runnable, between)).steps(sample))
+            copy = replaced(self._call.runnable, between)
+            return (yield from self._call.answer(copy, *self._call.prepare(sample)))
         if (key := self._key) is not None and (node := (yield from self._find_node(sample, key))):
             return (yield from self._in_state(sample, key, node, between))
         with standing.put(between):

@@ -38,6 +38,16 @@ def whole_number(least: int, most: int | None = None) -> Callable[[str], int]:
 _SHARED: Mapping[str, dict[str, Any]] = {
     "--json": {"action": "store_true", "help": "print JSON"},
     "--out": {"type": Path, "metavar": "FILE", "help": "write the report there instead of printing it"},
+    "--baseline": {
+        "type": existing_path, "metavar": "PATH", "help": "directory or .json file instead of __baselines__/",
+    },
+    "--known": {
+        "type": existing_path, "action": "append", "default": [], "metavar": "GOLDEN",
+        "help": "golden files, or folders of them, whose questions are left out (repeatable; those beside the output "
+        "always)",
+    },
+    "--seed": {"type": int, "default": 0, "metavar": "N", "help": "another number, other draws (0)"},
+    "--variant": {"default": "", "metavar": "NAME", "help": "the configuration that gave the answers"},
     "--calibrations": {
         "type": Path, "metavar": "DIR",
         "help": "folder of calibrated judges "
@@ -55,7 +65,7 @@ _SHARED: Mapping[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def add_shared(parser: argparse.ArgumentParser, *options: str) -> None:
+def add_shared(parser: argparse._ActionsContainer, *options: str) -> None:
     """Add options that mean the same in several commands: ``--metrics``, ``--history``, …"""
     for option in options:
         parser.add_argument(option, **_SHARED[option])

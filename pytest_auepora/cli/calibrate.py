@@ -20,16 +20,7 @@ from ..reporting.numbers import plural
 from ..reporting.terminal.layout import Cell, Page, render
 from ..reporting.wording.spending import usage_text
 from .arguments import add_shared, existing_path
-from .common import (
-    FAILED,
-    PASSED,
-    Sources,
-    UsageError,
-    calibrations_folder,
-    load_suite,
-    registry_of,
-    write_output,
-)
+from .common import FAILED, PASSED, Sources, UsageError, calibrations_folder, load_suite, registry_of, write_output
 
 _WIDTH = 100
 

@@ -98,6 +98,12 @@ def load_suite(path: Path, registry: Registry, max_bytes: int = MAX_BYTES) -> Go
         raise GoldenFileError([_with_hint(p, path) for p in exc.problems]) from None
 
 
+def check_golden_name(path: Path) -> None:
+    """Raise `UsageError` where cases can not be appended to *path*."""
+    if not path.name.lower().endswith(GOLDEN_ENDINGS):
+        raise UsageError(f"{path}: a golden file ends in .golden.yaml or .golden.jsonl")
+
+
 def known_samples(output: Path, known: Sequence[Path], registry: Registry) -> Iterator[EvaluationSample]:
     """Yield the questions of golden files: those beside *output*, and those *known*, files or folders of them."""
     folders = [output.parent, *(path for path in known if path.is_dir())]
@@ -154,28 +160,25 @@ class Sources:
 
         *reference* is the run it is compared with: its golden file is that of ``last`` and ``git:REF``.
         """
-        if name.startswith(_GIT):
-            return name, self._committed_baseline(name, reference)
-        if name.endswith(".json"):
-            runs = fitting = _runs_of_file(name, reference)
-            if len(runs) > 1 and reference is not None:
-                alike = [run for run in runs if (run.suite, run.variant) == (reference.suite, reference.variant)]
-                fitting = _of_golden_file(alike, reference)
-            if len(fitting) != 1:
-                raise UsageError(f"{name} is a report on {_run_titles(runs)}; name one of them")
-            return name, fitting[0]
-        store = open_history(self._location)
-        narrowed = (reference.suite, reference.variant, reference.path) if reference is not None else ()
-        run_id = store.resolve(name, *narrowed)
-        return run_id, store.load(run_id)
+        found = self.find_all(name, reference)
+        if len(found) > 1 and reference is not None:
+            found = [(called, run) for called, run in found if run.variant == reference.variant]
+        if len(found) != 1:
+            raise UsageError(f"{name} is a report on {_run_titles(run for _, run in found)}; wanted is one run")
+        return name if name.endswith(".json") else found[0][0], found[0][1]
 
     def find_all(self, name: str, reference: Run | None = None) -> list[tuple[str, Run]]:
         """Return the same, but of a report every configuration of the suite of *reference*."""
-        if not name.endswith(".json") or name.startswith(_GIT):
-            return [self.find(name, reference)]
+        if name.startswith(_GIT):
+            return [(name, self._committed_baseline(name, reference))]
+        if not name.endswith(".json"):
+            store = open_history(self._location)
+            narrowed = (reference.suite, reference.variant, reference.path) if reference is not None else ()
+            run_id = store.resolve(name, *narrowed)
+            return [(run_id, store.load(run_id))]
         runs = _runs_of_file(name, reference)
         of_suite = [run for run in runs if reference is None or run.suite == reference.suite]
-        fitting = _of_golden_file(of_suite, reference)
+        fitting = [run for run in of_suite if reference is not None and run.path == reference.path] or of_suite
         if len({(run.suite, run.path) for run in fitting}) != 1:
             expected = f"; wanted is {reference.suite}" if reference is not None else ""
             raise UsageError(f"{name} is a report on {_run_titles(runs)}{expected}")
@@ -231,12 +234,7 @@ def _baseline_run(text: str, name: str, reference: Run | None) -> Run:
     return as_run(parse_baseline(text, name), reference.path if reference is not None else "")
 
 
-def _of_golden_file(runs: list[Run], reference: Run | None) -> list[Run]:
-    """Return those of *runs* that are of the golden file of *reference*; all where none is."""
-    return [run for run in runs if reference is not None and run.path == reference.path] or runs
-
-
-def _run_titles(runs: list[Run]) -> str:
+def _run_titles(runs: Iterable[Run]) -> str:
     return ", ".join(run.title for run in runs) or "nothing"
 
 

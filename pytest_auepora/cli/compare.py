@@ -22,15 +22,7 @@ from ..reporting.formats.json_report import from_outside
 from ..reporting.side_by_side import side_by_side
 from ..reporting.terminal.layout import Line, render
 from .arguments import add_shared
-from .common import (
-    PASSED,
-    Sources,
-    UsageError,
-    calibrations_folder,
-    exit_code,
-    open_history,
-    write_output,
-)
+from .common import PASSED, Sources, UsageError, calibrations_folder, exit_code, open_history, write_output
 
 _SIDES = "a run id or its beginning, last, last~2, a baseline or JSON report (.json), git:REF"
 _DEFAULT = ("last~1", "last")

@@ -1,6 +1,6 @@
 """``auepora import PATH --from FORMAT``: another tool's data set to a golden file; with ``--to`` the other way.
 
-``--from otel`` makes drafts of traces, as `import_traces` says.
+``--from otel`` makes drafts of traces of real questions, for ``auepora review``.
 """
 
 from __future__ import annotations
@@ -10,20 +10,40 @@ from pathlib import Path
 from typing import Any
 
 from ..base.files import write_atomically
+from ..drafting.files import add_cases
+from ..drafting.from_traces import draft_cases
+from ..drafting.known import Known, asked
+from ..drafting.spans import TraceProblem, read_spans
+from ..drafting.traces import calls_of
+from ..errors import MetricError
+from ..io.edit import raw_cases
 from ..io.golden.load import load_golden
 from ..io.importers import export_cases, formats, import_cases
 from ..io.importers.golden import golden_text
-from ..io.importers.imported import ImportProblem
+from ..io.importers.imported import ImportedSuite, ImportProblem
 from ..io.importers.rows import write_lines
+from ..metrics.registry import import_object
 from ..reporting.numbers import plural
-from .arguments import add_shared, existing_path
-from .common import PASSED, Offered, UsageError, is_ascii_output, load_suite, print_notes, registry_of
-from .drafting.import_traces import TITLE, add_trace_arguments, import_traces
+from .arguments import add_shared, existing_path, whole_number
+from .common import (
+    PASSED,
+    Offered,
+    UsageError,
+    check_golden_name,
+    is_ascii_output,
+    known_samples,
+    load_suite,
+    print_notes,
+    registry_of,
+)
+
+_TRACES = {"otel": "traces of OpenTelemetry (OTLP as JSON, or a span a line), as drafts"}
+"""The format of traces, and what it is called."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     known = formats()
-    titles = {**{name: fmt.title for name, fmt in known.items()}, **TITLE}
+    titles = {**{name: fmt.title for name, fmt in known.items()}, **_TRACES}
     listed = "; ".join(f"{name}: {title}" for name, title in titles.items())
     parser.add_argument("path", type=existing_path, metavar="PATH", help="the file or directory to read")
     direction = parser.add_mutually_exclusive_group(required=True)
@@ -39,14 +59,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", help="beir: which qrels (test)")
     parser.add_argument("--texts", action="store_true", help="beir: also import the texts of the judged documents")
     parser.add_argument("--force", action="store_true", help="overwrite an existing file")
-    add_trace_arguments(parser)
     add_shared(parser, "--metrics")
+    of_traces = parser.add_argument_group("otel", "drafts from traces")
+    add = of_traces.add_argument
+    redact = "function that redacts a text, or the hook pytest_auepora_redact: file.py:name; called before all else"
+    by = "slice the questions by model, feedback, tag, or an attribute of the trace's root span"
+    add("--redact", metavar="FILE:FUNCTION", help=redact)
+    add("--no-redact", action="store_true", help="take the texts as they are")
+    add("--by", default="", metavar="ATTRIBUTE", help=by)
+    add("--per-slice", type=whole_number(1), metavar="N", help="how many questions of each slice are drawn (all)")
+    add_shared(of_traces, "--known", "--seed")
 
 
 def run(args: argparse.Namespace) -> int:
     """Convert, write or print, and report on standard error what was dropped."""
-    if args.source in TITLE:
-        return import_traces(args)
+    if args.source in _TRACES:
+        return _import_traces(args)
     options = {k: v for k in ("topics", "split", "texts") if (v := getattr(args, k))}
     return _export(args, options) if args.target else _import(args, options)
 
@@ -94,3 +122,53 @@ def _check_free(args: argparse.Namespace) -> None:
     for path in (args.output, args.answers):
         if path is not None and path.exists() and not args.force:
             raise UsageError(f"{path} exists; --force overwrites it")
+
+
+def _import_traces(args: argparse.Namespace) -> int:
+    """Append the drafts to the golden file, or print them; say what was left out."""
+    output = args.output
+    if output is not None:
+        check_golden_name(output)
+    if bool(args.redact) == args.no_redact:
+        raise UsageError(
+            "traces hold what people wrote: name a function that redacts a text, --redact file.py:function, or say "
+            "--no-redact"
+        )
+    redact = _redactor(args.redact) if args.redact else None
+    registry = registry_of(args.metrics)
+    samples = known_samples(output if output is not None else Path("x"), args.known, registry)
+    known = Known(asked(sample.query, sample.chat_history) for sample in samples)
+    traces = read_spans(args.path)
+    suite = draft_cases(
+        calls_of(traces), redact=redact, known=known, by=args.by, per_slice=args.per_slice, seed=args.seed
+    )
+    summary = f"{plural(len(suite.cases), 'draft')} from {plural(len(traces), 'trace')} in {args.path}"
+    if not suite.cases:
+        raise TraceProblem(f"{args.path}: no draft. Dropped: {'; '.join(suite.dropped) or 'nothing'}")
+    if output is None:
+        print(golden_text(ImportedSuite(suite.cases), ascii_only=is_ascii_output()), end="")
+    else:
+        add_cases(output, _with_free_ids(suite.cases, output), registry)
+        summary += f" to {output}; accept them with: auepora review {output}"
+    print_notes(suite.dropped, summary, suite.notes)
+    return PASSED
+
+
+def _redactor(spelling: str) -> Any:
+    function = import_object(spelling, "a function that redacts is")
+    if not callable(function):
+        raise MetricError(f"{spelling} is no function")
+    return function
+
+
+def _with_free_ids(cases: list[dict[str, Any]], output: Path) -> list[dict[str, Any]]:
+    """Return *cases* with ids that the file at *output* does not have yet."""
+    taken = {case["id"] for case in raw_cases(output)} if output.exists() else set()
+    out = []
+    for case in cases:
+        case_id, number = case["id"], 2
+        while case_id in taken:
+            case_id, number = f"{case['id']}-{number}", number + 1
+        taken.add(case_id)
+        out.append({**case, "id": case_id})
+    return out

@@ -48,14 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("outputs", type=existing_path, metavar="OUTPUTS", help=f"{outputs}; or a .run of TREC")
     add("--golden", type=existing_path, required=True, metavar="FILE", help="the golden file")
     add("--out", type=Path, default=Path("out"), metavar="DIR", help="for metrics.csv and summary.json (default: out)")
-    add("--baseline", type=Path, metavar="PATH", help="directory or .json file instead of __baselines__/")
     add("--require-baseline", action="store_true", help="without a baseline nothing is judged")
-    add("--variant", default="", metavar="NAME", help="the configuration that gave the outputs")
     add("--jobs", type=whole_number(1), metavar="N", help=jobs)
     add("-q", "--quiet", action="store_true", help="no progress bar")
     add("--save", action="store_true", help="keep the run in the history")
     add("--json", action="store_true", help="print the JSON report")
-    add_shared(parser, "--calibrations", "--metrics", "--history")
+    add_shared(parser, "--variant", "--baseline", "--calibrations", "--metrics", "--history")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -34,12 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     run = "the recorded run whose answers are broken (default: the one that passed with most answers to a case)"
     add("golden", type=existing_path, metavar="GOLDEN", help="the golden file")
     add("--run", dest="run_name", default="", metavar="RUN", help=run)
-    add("--variant", default="", metavar="NAME", help="the configuration that gave the answers")
-    add("--baseline", type=existing_path, metavar="PATH", help="directory or .json file instead of __baselines__/")
     runs = "runs drawn for each change and share (default: 100, or 25 where these agree)"
     add("--runs", type=whole_number(1), metavar="N", help=runs)
-    add("--seed", type=int, default=0, metavar="N", help="another number, other draws (0)")
-    add_shared(parser, "--json", "--calibrations", "--metrics", "--history")
+    add_shared(parser, "--variant", "--baseline", "--seed", "--json", "--calibrations", "--metrics", "--history")
 
 
 def run(args: argparse.Namespace) -> int:

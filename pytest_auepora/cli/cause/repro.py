@@ -29,9 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("case", metavar="CASE", help="the id of a golden case")
     add("--run", dest="run_name", default="", metavar="RUN", help="a run in which it failed (default: the last one)")
     add("--golden", type=existing_path, metavar="FILE", help="its golden file (default: that of the run)")
-    add("--baseline", type=existing_path, metavar="PATH", help="directory or .json file instead of __baselines__/")
     add("--out", type=Path, metavar="FILE", help="the file to write (default: repro_CASE.py)")
-    add_shared(parser, "--history")
+    add_shared(parser, "--baseline", "--history")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ from ...metrics.registry import Registry
 from ...reporting.numbers import plural
 from ...reporting.wording.spending import usage_text
 from ..arguments import add_shared, existing_path
-from ..common import GOLDEN_ENDINGS, PASSED, UsageError, known_samples, registry_of
+from ..common import PASSED, UsageError, check_golden_name, known_samples, registry_of
 
 if TYPE_CHECKING:
     from ...metrics.judge.client import OpenAICompatibleCritic
@@ -29,26 +29,21 @@ _QUOTAS = "single-hop=2,multi-hop=1,unanswerable=1"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add, documents = parser.add_argument, "documents: .md, .rst, .txt, or a corpus in JSON Lines"
-    known = "golden files, or folders of them, whose questions are not asked again"
-    known += " (repeatable; those beside the output always)"
     overlap = "words of a question that its quote may have, at most (0.7)"
     add("folder", type=existing_path, metavar="FOLDER", help=documents)
     add("-o", "--output", type=Path, required=True, metavar="GOLDEN", help="where drafts are appended")
     add("--quota", default=_QUOTAS, metavar="KINDS", help=f"cases of each kind for every document ({_QUOTAS})")
-    add("--known", type=existing_path, action="append", default=[], metavar="GOLDEN", help=known)
     add("--max-overlap", type=float, default=0.7, metavar="SHARE", help=overlap)
-    add("--seed", type=int, default=0, metavar="N", help="seed for the choice of passages (0)")
     add("--estimate", action="store_true", help="print the estimated cost, and ask nothing; needs no judge")
     add("--yes", action="store_true", help="start without asking for confirmation")
-    add_shared(parser, "--metrics")
+    add_shared(parser, "--known", "--seed", "--metrics")
 
 
 def run(args: argparse.Namespace) -> int:
     """Draft, and print what was rejected and why."""
     if not 0 < args.max_overlap <= 1:
         raise UsageError(f"--max-overlap is a share above 0 and at most 1, got {args.max_overlap:g}")
-    if not args.output.name.lower().endswith(GOLDEN_ENDINGS):
-        raise UsageError(f"{args.output}: a golden file ends in .golden.yaml or .golden.jsonl")
+    check_golden_name(args.output)
     quotas = read_quotas(args.quota)
     passages = passages_of(read_documents(args.folder))
     journal = DraftJournal(journal_path(args.output))

@@ -43,9 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--noise", type=existing_path, metavar="CORPUS", help=noise)
     add("--noise-docs", type=whole_number(1), default=3, metavar="N", help="how many documents a variant gets (3)")
     add("--count", type=whole_number(1), default=3, metavar="N", help="variants of each case and kind (3)")
-    add("--seed", type=int, default=0, metavar="N", help="another number, other variants (0)")
     add("--write", action="store_true", help="append them to the file; else they are only printed")
-    add_shared(parser, "--metrics")
+    add_shared(parser, "--seed", "--metrics")
 
 
 def _variant_maker(

@@ -6,7 +6,6 @@ import argparse
 import sys
 import webbrowser
 from pathlib import Path
-from threading import Thread
 
 from ...errors import MissingExtraError
 from ...history.settings import project_root
@@ -31,7 +30,6 @@ def run(args: argparse.Namespace) -> int:
         from .app import app_of, open_socket, serve
     except ImportError:
         raise MissingExtraError("auepora view", "ui") from None
-    from .content import warm
     from .library import Library
 
     root = project_root(Path.cwd())
@@ -42,6 +40,5 @@ def run(args: argparse.Namespace) -> int:
     print(f"{address} shows the runs of {library.store.name}; Ctrl-C ends it", file=sys.stderr)
     if args.open:
         webbrowser.open(address)
-    Thread(target=warm, args=(library,), daemon=True).start()
     serve(app_of(library), listening)
     return PASSED

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import zip_longest
 from typing import Any
@@ -20,7 +19,7 @@ from ...reporting.report import other_runs, runs_beside
 from ...reporting.text import listed
 from ...reporting.wording.changes import provenance_texts
 from ...reporting.wording.verdict import headline_against
-from .library import CACHE_SIZE, Library, Pair, label_path, labels_of
+from .library import Library, Pair, label_path, labels_of
 
 RUNS = 200
 """Runs of a list that are sent at a time."""
@@ -104,15 +103,6 @@ def _run_data(pair: Pair) -> dict[str, Any]:
         data["headline"] = safe_text(headline_against(pair.run, pair.verdict))
         notes, against = [*_comparison_notes(pair)], _against_text(pair)
     return {**data, "against": safe_text(against), "notes": [*map(safe_text, notes), *data["notes"]]}
-
-
-def warm(library: Library) -> None:
-    """Read the latest runs, which are what is looked at first, as many as stay in memory."""
-    with suppress(AueporaError):
-        for back in range(CACHE_SIZE):
-            pair = library.pair(f"last~{back}")
-            run_page(library, pair)
-            _ = pair.rows.all
 
 
 def _against_text(pair: Pair) -> str:

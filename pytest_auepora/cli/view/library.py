@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import re
 import threading
 from collections.abc import Collection, Mapping, Sequence
@@ -97,9 +96,7 @@ class Library:
         """
         run_id = self.store.resolve(name)
         with self._lock:  # two requests for one large run read it once
-            pair = self._cached_pair(run_id, against)
-            gc.freeze()  # the collector need not walk what stays
-            return pair
+            return self._cached_pair(run_id, against)
 
     def _load_pair(self, run_id: str, against: str) -> Pair:
         info, run = self.store.info(run_id), self._load_run(run_id)

@@ -155,6 +155,7 @@ def test_a_baseline_is_held_against_it(shell: Shell) -> None:
     shell.outputs()
     (shell.path / "__baselines__/shop.json").rename(shell.path / "kept.json")
     assert shell("score", "outputs.jsonl", GOLDEN, "--baseline", "kept.json", "--require-baseline").code == 0
+    assert shell("score", "outputs.jsonl", GOLDEN, "--baseline", "kpet.json").code == 2
     lacking = shell("score", "outputs.jsonl", GOLDEN, "--require-baseline")
     assert (lacking.code, lacking.err.count("\n"), "(shop.json)" in lacking.err) == (3, 1, True)
 
