@@ -9,88 +9,53 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from .adapters.haystack import from_haystack
-    from .adapters.http import HttpRag
-    from .adapters.langchain import from_langchain
-    from .adapters.llamaindex import from_llamaindex
-    from .api.evaluation import Evaluation, evaluate
-    from .api.recorded import score_recorded
-    from .core.comparable_score import ComparableScore
-    from .core.dataset import EvaluationDataset, InMemoryDataset
-    from .core.metrics_base import Measurement, Metric, NotApplicable
-    from .core.plan import EvaluationPlan
-    from .core.rag_interface import Generator, RAGSystem, RAGSystemProtocol, Retriever, SimpleRAGSystem
-    from .core.run import CaseResult, Run
-    from .core.runner import AueporaEvaluator
-    from .core.types import (
-        Document,
-        EvaluationSample,
-        MetricResult,
-        Response,
-        RetrievedDocument,
-        SystemOutputs,
-        TargetCategory,
-    )
-    from .errors import AueporaError, BaselineError, GoldenFileError, OutputShapeError
-    from .history.store import HistoryStore
-    from .io.golden.load import load_golden
-    from .io.importers.imported import ImportedSuite, Importer
-    from .io.streams import open_dataset
-    from .metrics.judge.critic import LLMCritic
-    from .metrics.registry import Registry
-    from .metrics.retrieval_ranking import RankingScores, score_rankings
-    from .regression.verdict import Verdict
-    from .reporting.report import Report
+if TYPE_CHECKING:  # each as itself, as type checkers read a name that is exported
+    from .adapters.haystack import from_haystack as from_haystack
+    from .adapters.http import HttpRag as HttpRag
+    from .adapters.langchain import from_langchain as from_langchain
+    from .adapters.llamaindex import from_llamaindex as from_llamaindex
+    from .api.evaluation import Evaluation as Evaluation
+    from .api.evaluation import evaluate as evaluate
+    from .api.recorded import score_recorded as score_recorded
+    from .core.comparable_score import ComparableScore as ComparableScore
+    from .core.dataset import EvaluationDataset as EvaluationDataset
+    from .core.dataset import InMemoryDataset as InMemoryDataset
+    from .core.metrics_base import Measurement as Measurement
+    from .core.metrics_base import Metric as Metric
+    from .core.metrics_base import NotApplicable as NotApplicable
+    from .core.plan import EvaluationPlan as EvaluationPlan
+    from .core.rag_interface import Generator as Generator
+    from .core.rag_interface import RAGSystem as RAGSystem
+    from .core.rag_interface import RAGSystemProtocol as RAGSystemProtocol
+    from .core.rag_interface import Retriever as Retriever
+    from .core.rag_interface import SimpleRAGSystem as SimpleRAGSystem
+    from .core.run import CaseResult as CaseResult
+    from .core.run import Run as Run
+    from .core.runner import AueporaEvaluator as AueporaEvaluator
+    from .core.types import Document as Document
+    from .core.types import EvaluationSample as EvaluationSample
+    from .core.types import MetricResult as MetricResult
+    from .core.types import Response as Response
+    from .core.types import RetrievedDocument as RetrievedDocument
+    from .core.types import SystemOutputs as SystemOutputs
+    from .core.types import TargetCategory as TargetCategory
+    from .errors import AueporaError as AueporaError
+    from .errors import BaselineError as BaselineError
+    from .errors import GoldenFileError as GoldenFileError
+    from .errors import OutputShapeError as OutputShapeError
+    from .history.store import HistoryStore as HistoryStore
+    from .io.golden.load import load_golden as load_golden
+    from .io.importers.imported import ImportedSuite as ImportedSuite
+    from .io.importers.imported import Importer as Importer
+    from .io.streams import open_dataset as open_dataset
+    from .metrics.judge.critic import LLMCritic as LLMCritic
+    from .metrics.registry import Registry as Registry
+    from .metrics.retrieval_ranking import RankingScores as RankingScores
+    from .metrics.retrieval_ranking import score_rankings as score_rankings
+    from .regression.verdict import Verdict as Verdict
+    from .reporting.report import Report as Report
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "AueporaError",
-    "AueporaEvaluator",
-    "BaselineError",
-    "CaseResult",
-    "ComparableScore",
-    "Document",
-    "Evaluation",
-    "EvaluationDataset",
-    "EvaluationPlan",
-    "EvaluationSample",
-    "Generator",
-    "GoldenFileError",
-    "HistoryStore",
-    "HttpRag",
-    "ImportedSuite",
-    "Importer",
-    "InMemoryDataset",
-    "LLMCritic",
-    "Measurement",
-    "Metric",
-    "MetricResult",
-    "NotApplicable",
-    "OutputShapeError",
-    "RAGSystem",
-    "RAGSystemProtocol",
-    "RankingScores",
-    "Registry",
-    "Report",
-    "Response",
-    "RetrievedDocument",
-    "Retriever",
-    "Run",
-    "SimpleRAGSystem",
-    "SystemOutputs",
-    "TargetCategory",
-    "Verdict",
-    "evaluate",
-    "from_haystack",
-    "from_langchain",
-    "from_llamaindex",
-    "load_golden",
-    "open_dataset",
-    "score_rankings",
-    "score_recorded",
-]
 
 _MODULES = {
     "adapters.haystack": "from_haystack",
@@ -118,7 +83,9 @@ _MODULES = {
     "regression.verdict": "Verdict",
     "reporting.report": "Report",
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
+_MODULE_OF = dict(sorted((name, module) for module, names in _MODULES.items() for name in names.split()))
+
+__all__ = list(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:

@@ -140,7 +140,7 @@ Free = Annotated[Any, Checked("anything but infinity and NaN", _is_finite)]
 
 R = TypeVar("R", bound=Record)
 
-_ADAPTERS: dict[type[Record], TypeAdapter[Any]] = {}
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 """What pydantic made of each kind, once."""
 
 
@@ -209,7 +209,7 @@ def _is_default(record: Record, field: Field[Any]) -> bool:
     return bool(getattr(record, field.name) == default)
 
 
-def record_schema(kind: type[Record]) -> dict[str, Any]:
+def record_schema(kind: type) -> dict[str, Any]:
     """Return the JSON Schema of *kind*, with the meaning of each field."""
     from pydantic.json_schema import GenerateJsonSchema
 
@@ -227,7 +227,11 @@ def record_schema(kind: type[Record]) -> dict[str, Any]:
     return _adapter(kind).json_schema(schema_generator=WithMeanings)
 
 
-def _adapter(kind: type[Record]) -> TypeAdapter[Any]:
+_known_schema = cache(record_schema)
+"""The same, made once: every complaint about a file reads it, and there may be thousands."""
+
+
+def _adapter(kind: type) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
     if kind not in _ADAPTERS:
@@ -271,7 +275,7 @@ def parse_json(text: str | bytes) -> Any:
         raise RecordError(f"not JSON: {exc}") from None
 
 
-def _explained(exc: ValidationError, kind: type[Record], text: str | bytes) -> RecordError:
+def _explained(exc: ValidationError, kind: type, text: str | bytes) -> RecordError:
     faults = exc.errors(include_url=False)
     if faults[0]["type"] == "json_invalid":
         try:
@@ -279,7 +283,7 @@ def _explained(exc: ValidationError, kind: type[Record], text: str | bytes) -> R
         except RecordError as why:
             return why
         return RecordError(f"not JSON: {faults[0]['ctx']['error']}")  # the standard library is content with it
-    schema = record_schema(kind)
+    schema = _known_schema(kind)
     fault = _first_fault(faults, schema)
     found, missing = _shown(fault["input"]), fault["type"] == "missing"
     too_short = missing and isinstance(fault["loc"][-1], int)  # a list of a fixed length

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..base.files import is_there
 from ..base.json import dumps, encode_finite
@@ -27,6 +28,8 @@ from .codec import CaseRow, RecordedAnswers, decode_run, decode_verdict, encode_
 from .database import Execute, Row, ServerDatabase, SqliteFile
 from .settings import KEEP, KEEP_RECORDED, is_url
 from .tables import StoredRun
+
+T = TypeVar("T")
 
 Recordings = Mapping[str, Sequence[Recording]]
 """Case id → the recorded answers, one for each repeat."""
@@ -265,38 +268,40 @@ class HistoryStore:
 
     def measured(self, run_ids: Sequence[str]) -> dict[str, dict[str, tuple[MetricInfo, float | None]]]:
         """Return the metrics of runs as stored: run id → name → description and value."""
-        measured: dict[str, dict[str, tuple[MetricInfo, float | None]]] = {}
-        for run_id, (run, verdict) in self._rows_of(run_ids, "run_json", "verdict_json"):
-            with self._explaining_damage(f"the metrics of run {run_id}"):
-                infos = read_record(Run, run, by_hand=False).metrics
-                values = read_record(_Measured, verdict, by_hand=False).aggregates
-                measured[run_id] = {n: (infos[n], values[n].value) for n in infos if n in values}
-        return measured
+
+        def read(run: str, verdict: str) -> dict[str, tuple[MetricInfo, float | None]]:
+            infos = read_record(Run, run, by_hand=False).metrics
+            values = read_record(_Measured, verdict, by_hand=False).aggregates
+            return {n: (infos[n], values[n].value) for n in infos if n in values}
+
+        return self._of_each(run_ids, "metrics", read, "run_json", "verdict_json")
 
     def words(self, run_ids: Sequence[str]) -> dict[str, Word]:
         """Return by id how runs compared with their baselines, in a word."""
-        words: dict[str, Word] = {}
-        for run_id, (text,) in self._rows_of(run_ids, "verdict_json"):
-            with self._explaining_damage(f"the verdict of run {run_id}"):
-                judged = read_record(_Judged, text, by_hand=False)
-                words[run_id] = word_of(judged.gates, judged.regressed_cases)
-        return words
+
+        def read(verdict: str) -> Word:
+            judged = read_record(_Judged, verdict, by_hand=False)
+            return word_of(judged.gates, judged.regressed_cases)
+
+        return self._of_each(run_ids, "verdict", read, "verdict_json")
 
     def provenance(self, run_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return the provenance of runs, by id."""
-        provenance: dict[str, dict[str, Any]] = {}
-        for run_id, (text,) in self._rows_of(run_ids, "run_json"):
-            with self._explaining_damage(f"the provenance of run {run_id}"):
-                provenance[run_id] = read_record(Run, text, by_hand=False).provenance
-        return provenance
+        read = partial(read_record, Run, by_hand=False)
+        return {i: run.provenance for i, run in self._of_each(run_ids, "provenance", read, "run_json").items()}
 
-    def _rows_of(self, run_ids: Sequence[str], *columns: str) -> list[tuple[str, Row]]:
-        """Return the ids and *columns* of those runs that are there."""
+    def _of_each(self, run_ids: Sequence[str], what: str, read: Callable[..., T], *columns: str) -> dict[str, T]:
+        """Return by id what *read* makes of the *columns* of those runs that are there."""
         if not run_ids:
-            return []
+            return {}
         sql = f"SELECT {', '.join(columns)} FROM eval_runs WHERE run_id = :id"
         with self._database.transaction() as execute:
-            return [(run_id, row) for run_id in run_ids for row in execute(sql, id=run_id)]
+            rows = [(run_id, row) for run_id in run_ids for row in execute(sql, id=run_id)]
+        found: dict[str, T] = {}
+        for run_id, row in rows:
+            with self._explaining_damage(f"the {what} of run {run_id}"):
+                found[run_id] = read(*row)
+        return found
 
     def info(self, name: str) -> StoredRun:
         """Return the entry of one run in the list of runs; *name* as `resolve` reads it."""

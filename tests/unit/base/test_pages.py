@@ -39,7 +39,9 @@ def test_an_unknown_page_names_near_ones() -> None:
 def references() -> Iterator[tuple[str, str]]:
     """Yield what every call of `reference` in the package names, with its place; names of constants are looked up."""
     for path in PACKAGE.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if "reference(" not in (text := path.read_text(encoding="utf-8")):
+            continue
+        tree = ast.parse(text)
         constants = {
             target.id: node.value.value
             for node in tree.body

@@ -64,7 +64,10 @@ def opens_for_writing(call: ast.Call, owner: str) -> bool:
 def test_files_are_written_by_the_atomic_writer_alone() -> None:
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
-        if calls := list(writing_calls(ast.parse(path.read_text(encoding="utf-8")))):
+        text = path.read_text(encoding="utf-8")
+        if not any(f"{name}(" in text for name in {"open", *ALWAYS}):
+            continue  # without the time that it takes to read the tree
+        if calls := list(writing_calls(ast.parse(text))):
             found[path.relative_to(PACKAGE).as_posix()] = sorted(calls)
     assert found == {path: sorted(calls) for path, calls in WRITERS.items()}
 
@@ -124,7 +127,9 @@ def test_a_full_disk_leaves_what_was_there(
         path.write_text("what was there")
     before = sorted(full_disk.iterdir()), path.read_text() if path.exists() else ""
     assert main(command) == 3
-    assert f"{name}: cannot be written: No space left on device" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert f"{name}: " in told
+    assert told.endswith(": No space left on device\n")
     assert (sorted(full_disk.iterdir()), path.read_text() if path.exists() else "") == before
 
 

@@ -199,7 +199,7 @@ class ForRefusals(Const):
     def not_applicable(self, sample: EvaluationSample) -> NotApplicable | None:
         if sample.query == "?":
             raise ValueError("labels")
-        return super().not_applicable(sample) or NotApplicable("not a refusal case")
+        return super().not_applicable(sample) or NotApplicable("nothing to refuse")
 
 
 def test_a_failed_call_is_an_error_where_the_metric_applies() -> None:
@@ -207,7 +207,7 @@ def test_a_failed_call_is_an_error_where_the_metric_applies() -> None:
     found = failed_scores(metrics, EvaluationSample("1", "q"), "timeout")
     assert found == {"m": Score.failed("timeout"), "na": Score("n/a", reason="no relevant_docs")}
     labelled = EvaluationSample("1", "q", relevant_docs=[])
-    assert failed_scores(metrics, labelled, "timeout")["na"] == Score("n/a", reason="not a refusal case")
+    assert failed_scores(metrics, labelled, "timeout")["na"] == Score("n/a", reason="nothing to refuse")
 
 
 def test_labels_that_cannot_be_read_do_not_excuse_a_failed_call() -> None:

@@ -69,4 +69,4 @@ def test_messages_name_the_file_from_where_one_works(
 def test_a_damaged_anchor_says_how_to_write_an_anchor(tmp_path: Path) -> None:
     (tmp_path / "shop.anchor.json").write_text("[]", encoding="utf-8")
     problem = load_anchor(tmp_path / "shop.json", "shop").problem
-    assert problem.endswith("or run the whole suite with --auepora-update=anchor")
+    assert problem.endswith(" --auepora-update=anchor")

@@ -188,7 +188,7 @@ def test_a_bound_out_of_range_says_the_range_and_what_was_meant() -> None:
         check_range(Bound("min", 80), "recall@5", 0.0, 1.0)
     with pytest.raises(ThresholdError, match="from 0 to 1") as caught:
         check_range(Bound("min", -0.5), "recall@5", 0.0, 1.0)
-    assert "did you mean" not in str(caught.value)
+    assert "?" not in str(caught.value), "nothing else was meant"
     with pytest.raises(ThresholdError, match="0 or more"):
         check_range(Bound("max", -1), "mean_latency", 0.0, math.inf)
     check_range(Bound("max", 1e9), "mean_latency", 0.0, math.inf)

@@ -62,7 +62,7 @@ def run_of(*values: float | None, metric: Metric | None = None, names: tuple[str
 
 def calibrated(folder: Path, *, gate: bool = True, **more: object) -> Path:
     info = MetricInfo.of(Opinion())
-    made = Calibration("opinion", gate, "κ is 0.31, at least 0.6 is wanted", info.judge, labels={"x": "yes no"})
+    made = Calibration("opinion", gate, "κ = 0.31", info.judge, labels={"x": "yes no"})
     write_atomically(calibration_path(folder, "opinion"), record_text(replace(made, **more)))  # type: ignore[arg-type]
     return folder
 
@@ -100,7 +100,7 @@ def test_a_calibration_that_says_gate_lets_it_fail(tmp_path: Path) -> None:
 def test_a_calibration_that_says_advisory_gives_its_reason(tmp_path: Path) -> None:
     verdict = verdict_of(run_of(0.2, 0.4), calibrated(tmp_path, gate=False))
     assert verdict.outcome == "passed"
-    assert verdict.advisory["opinion"] == Advisory("not good enough", detail="κ is 0.31, at least 0.6 is wanted")
+    assert verdict.advisory["opinion"] == Advisory("not good enough", detail="κ = 0.31")
 
 
 def test_another_model_is_not_the_one_that_was_calibrated(tmp_path: Path) -> None:
