@@ -59,19 +59,10 @@ class ClaimChecker(ABC):
         """What changes its word: model, prompt, …; JSON-able."""
         return {"checker": type(self).__qualname__}
 
-    @property
-    def key(self) -> Any:
-        """Metrics of the same key share its verdicts, while it lives."""
-        return id(self)
-
 
 class _ByFunction(ClaimChecker):
     def __init__(self, entails: Entails) -> None:
         self._entails = entails
-
-    @property
-    def key(self) -> Any:
-        return id(self._entails)
 
     def entails(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Sequence[bool]:
         return self._entails(premises, hypotheses)
@@ -113,11 +104,6 @@ class JudgeChecker(AsksCritic, ClaimChecker):  # type: ignore[override]  # concu
     A critic that can only score is asked one yes-or-no question a pair, and claims are sentences.  Without a critic,
     the model of the judge's settings is asked.
     """
-
-    @property
-    def key(self) -> Any:
-        """Metrics of one critic share its verdicts, and so do all that ask the model of the settings."""
-        return "judge", id(self.critic)
 
     def _can_complete(self) -> bool:
         return self.critic is None or type(self.critic).complete is not LLMCritic.complete
@@ -211,9 +197,8 @@ class ClaimCase:
     rows: dict[str, Rows]
 
     @classmethod
-    def of(cls, sample: EvaluationSample, outputs: SystemOutputs, checker: ClaimChecker | None) -> ClaimCase:
-        """Return the case with the claims that were given, as `_read_claims` reads them, or found before."""
-        key = ("claims", None if checker is None else checker.key)
+    def of(cls, sample: EvaluationSample, outputs: SystemOutputs, checker: ClaimChecker | None, key: Any) -> ClaimCase:
+        """Return the case with the claims that were given, or found before and kept under *key*."""
         if key in outputs.memo:
             return cls(sample, outputs, *outputs.memo[key][:2])
         case = cls(sample, outputs, *_read_claims(outputs))

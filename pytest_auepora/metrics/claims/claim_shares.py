@@ -47,6 +47,8 @@ class Checked(Configured):
 
     def __post_init__(self) -> None:
         self._checker = as_checker(self.checker, self.critic)
+        # metrics share the verdicts of one checker, function or critic
+        self._shared = self.checker if isinstance(self.checker, str) else id(self.checker), id(self.critic)
         self.judged = self._checker is not None and self._checker.judged
         self.deterministic = self._checker is None or self._checker.deterministic
         super().__post_init__()
@@ -80,7 +82,7 @@ class ClaimMetric(Checked, Batched):
 
     def prepare(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> ClaimCase:
         """N/a where there is nothing to take a share of.  Details: the claims or chunks that cost something."""
-        case = ClaimCase.of(sample, outputs, self._checker)
+        case = ClaimCase.of(sample, outputs, self._checker, ("claims", *self._shared))
         case.check(self.relations)
         return case
 
@@ -318,7 +320,7 @@ class _Citations(Checked):
             raise MetricError(
                 f"{self.name} needs a checker: given verdicts do not say what cited passages support together"
             )
-        key = ("citations", self._checker.key)
+        key = ("citations", *self._shared)
         if key not in outputs.memo:  # both metrics ask
             pairs = [(statement.supporting_text(), statement.text) for statement in statements]
             verdicts = ask_checker(self._checker, pairs)

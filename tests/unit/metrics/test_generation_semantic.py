@@ -12,9 +12,8 @@ import pytest
 
 from pytest_auepora.core.types import TargetCategory
 from pytest_auepora.errors import MetricError, MissingExtraError
-from pytest_auepora.metrics.generation_semantic import BertScoreMetric, EmbeddingSimilarity
+from pytest_auepora.metrics.generation_semantic import BertScoreMetric, EmbeddingSimilarity, load_model
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.metrics.vectors import load_model
 
 from .samples import case, gave, reason, value
 

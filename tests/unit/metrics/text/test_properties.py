@@ -148,7 +148,7 @@ def test_the_aggregate_of_parts_is_the_aggregate_of_all(name: str, many: Any, cu
     whole = metric.compute(samples, outputs)
     parts = [metric.measure_many(samples[a:b], outputs[a:b]) for a, b in ((cut, None), (0, cut))]
     kept = [m for part in parts for m in part if isinstance(m, Measurement)]
-    travelled = [Measurement(**json.loads(json.dumps(asdict(m)))) for m in kept]
+    travelled = [Measurement(*json.loads(json.dumps([m.value, m.data, m.details]))) for m in kept]
     again = metric.aggregate(travelled)
     assert again.value == pytest.approx(whole.value, abs=1e-12)
     assert again.details["num_samples"] == whole.details["num_samples"] == len(kept)

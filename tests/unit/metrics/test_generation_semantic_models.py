@@ -15,8 +15,15 @@ import pytest
 
 from pytest_auepora.core.metrics_base import Measurement, NotApplicable
 from pytest_auepora.errors import MetricError, MissingExtraError
-from pytest_auepora.metrics.generation_semantic import BertScoreMetric, EmbeddingSimilarity
-from pytest_auepora.metrics.vectors import Embedder, bert_scorer, fingerprint, load_model, model_fingerprint
+from pytest_auepora.metrics.generation_semantic import (
+    BertScoreMetric,
+    Embedder,
+    EmbeddingSimilarity,
+    bert_scorer,
+    fingerprint,
+    load_model,
+    model_fingerprint,
+)
 
 from .samples import case, gave
 
