@@ -93,66 +93,44 @@ HTTP = """
     request.addfinalizer(server.server_close)
     request.addfinalizer(server.shutdown)
 """
-ASYNC_LANGCHAIN = """
-    from pytest_auepora.adapters.langchain import from_langchain
-    """
-ASYNC_LLAMAINDEX = """
-    from pytest_auepora.adapters.llamaindex import from_llamaindex
-    """
-ASYNC_HAYSTACK = """
-    from pytest_auepora.adapters.haystack import from_haystack
-    """
+SYNC_AND_ASYNC = "(lambda **options: pytest.fixture(params=[False, True], ids=['sync', 'async'], **options))"
+FRAMEWORKS = {
+    "langchain": ("langchain_core", LANGCHAIN, "chain"),
+    "llamaindex": ("llama_index", LLAMAINDEX, "engine"),
+    "haystack": ("haystack", HAYSTACK, "pipeline"),
+}
 
 
-@pytest.mark.parametrize(
-    ("needs", "source"),
-    [
-        ("langchain_core", f"{LANGCHAIN}\n    return chain"),
-        ("langchain_core", f"{LANGCHAIN}{ASYNC_LANGCHAIN}\n    return from_langchain(chain, use_async=True)"),
-        ("llama_index", f"{LLAMAINDEX}\n    return engine"),
-        ("llama_index", f"{LLAMAINDEX}{ASYNC_LLAMAINDEX}\n    return from_llamaindex(engine, use_async=True)"),
-        ("haystack", f"{HAYSTACK}\n    return pipeline"),
-        ("haystack", f"{HAYSTACK}{ASYNC_HAYSTACK}\n    return from_haystack(pipeline, use_async=True)"),
-        ("http", f'{HTTP}\n    return HttpRag(f"http://127.0.0.1:{{server.server_port}}/", documents="hits")'),
-    ],
-    ids=["langchain", "langchain-async", "llamaindex", "llamaindex-async", "haystack", "haystack-async", "http"],
-)
-def test_fixture_that_returns_it_is_measured(project: Example, needs: str, source: str) -> None:
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+def test_fixture_that_returns_it_is_measured(project: Example, framework: str) -> None:
+    needs, source, made = FRAMEWORKS[framework]
     if importlib.util.find_spec(needs) is None:
         pytest.skip(f"{needs} is not installed")
-    project.system(f"def rag(request):{source}")
+    adapted = f"""
+    from pytest_auepora import from_{framework}
+    return from_{framework}({made}, use_async=True) if request.param else {made}"""
+    project.system(f"def rag(request):{source}{adapted}", decorator=SYNC_AND_ASYNC)
+    result = project.run_apart("-v")
+    result.assert_outcomes(passed=12)
+    result.stdout.fnmatch_lines(["*recall@1*1.000*"] * 2)
+
+
+def test_an_endpoint_that_it_returns_is_measured(project: Example) -> None:
+    returned = 'return HttpRag(f"http://127.0.0.1:{server.server_port}/", documents="hits")'
+    project.system(f"def rag(request):{HTTP}\n    {returned}")
     result = project.run_apart("-v")
     result.assert_outcomes(passed=6)
     result.stdout.fnmatch_lines(["*recall@1*1.000*"])
 
 
-@pytest.mark.parametrize(
-    ("needs", "source", "told"),
-    [
-        (
-            "langchain_core",
-            """
+def test_object_that_cannot_be_asked_says_why(project: Example) -> None:
+    pytest.importorskip("langchain_core", reason="the extra langchain is not installed")
+    project.system("""def rag():
     from langchain_core.prompts import PromptTemplate
-    return PromptTemplate.from_template("{language} {question}")""",
-            "wants 'language'.*make_input",
-        ),
-        (
-            "haystack",
-            """
-    from haystack import Pipeline
-    return Pipeline()""",
-            "the Pipeline has no input for the query",
-        ),
-    ],
-    ids=["langchain", "haystack"],
-)
-def test_object_that_cannot_be_asked_says_why(project: Example, needs: str, source: str, told: str) -> None:
-    if importlib.util.find_spec(needs) is None:
-        pytest.skip(f"{needs} is not installed")
-    project.system(f"def rag():{source}")
+    return PromptTemplate.from_template("{language} {question}")""")
     result = project.run_apart("-rf")
     assert result.ret != 0
-    assert re.search(told, " ".join(str(result.stdout).split()))
+    assert re.search("wants 'language'.*make_input", " ".join(str(result.stdout).split()))
 
 
 def test_no_framework_is_imported_to_look_at_a_function() -> None:

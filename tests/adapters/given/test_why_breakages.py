@@ -54,6 +54,14 @@ def chain(config: Config, counted: Counted) -> Any:
     return found | PROMPT | Clerk(config=config, counted=counted) | StrOutputParser()
 
 
+@pytest.mark.parametrize("broken", [BREAKAGES[0], BREAKAGES[8], BREAKAGES[14]], ids=culprit)
+def test_the_part_that_is_broken_is_the_culprit(tmp_path: Path, broken: Config) -> None:
+    cause, calls, worse = explained(accept(tmp_path, chain), chain, broken)
+    assert (cause.culprit, cause.left_out) == (culprit(broken), {})
+    assert calls == cause.calls <= worse
+
+
+@pytest.mark.slow
 def test_19_of_20_breakages_have_the_right_culprit(tmp_path: Path) -> None:
     golden, wrong = accept(tmp_path, chain), []
     for broken in BREAKAGES:
