@@ -12,12 +12,11 @@ from ...core.run import CaseResult, MetricInfo
 from ...errors import AueporaError
 from ...evaluation.recording import Recording
 from ...history.tables import StoredRun
-from ...reporting.numbers import metric_value, plural
+from ...reporting.numbers import metric_value
 from ...reporting.page.case_data import case_details, safe_text
 from ...reporting.page.run_data import history_data, run_data
 from ...reporting.report import other_runs, runs_beside
-from ...reporting.text import listed
-from ...reporting.wording.changes import provenance_texts
+from ...reporting.wording.two_runs import causes, left_out
 from ...reporting.wording.verdict import headline_against
 from .library import Library, Pair, label_path, labels_of
 
@@ -95,32 +94,14 @@ def run_page(library: Library, pair: Pair) -> dict[str, Any]:
 def _run_data(pair: Pair) -> dict[str, Any]:
     """Return what stays as it is."""
     details = partial(_details, pair)
-    if pair.by_baseline:
-        data, notes, against = run_data(pair.rows, details), [], ""
-    else:
-        before = pair.other.provenance if pair.other is not None else {}
-        data = run_data(pair.rows, details, changed=provenance_texts(before, pair.run.provenance), steps=False)
-        data["headline"] = safe_text(headline_against(pair.run, pair.verdict))
-        notes, against = [*_comparison_notes(pair)], _against_text(pair)
-    return {**data, "against": safe_text(against), "notes": [*map(safe_text, notes), *data["notes"]]}
-
-
-def _against_text(pair: Pair) -> str:
-    other = pair.other_info
-    return (
-        f"against the run {other.name or other.run_id} of {other.title}, not its baseline" if other is not None else ""
-    )
-
-
-def _comparison_notes(pair: Pair) -> Iterator[str]:
-    if pair.other is None:
-        return
-    if before := [i for i in pair.other.cases if i not in pair.run.cases]:
-        yield f"only in the earlier run: {listed(before, 10)}"
-    if now := [i for i in pair.run.cases if i not in pair.other.cases]:
-        yield f"only in this run: {listed(now, 10)}"
-    if n := len(pair.not_comparable):
-        yield f"{plural(n, 'case')} of both runs {'is' if n == 1 else 'are'} not comparable"
+    if (report := pair.report) is None or (other := pair.other_info) is None:
+        return {**run_data(pair.rows, details), "against": ""}
+    data = run_data(pair.rows, details, changed=causes(report), steps=False)
+    against = f"against the run {other.name or other.run_id} of {other.title}, not its baseline"
+    return {
+        **data, "against": safe_text(against), "headline": safe_text(headline_against(pair.run, pair.verdict)),
+        "notes": [*map(safe_text, left_out(report)), *data["notes"]],
+    }  # fmt: skip
 
 
 # -- everything about one case

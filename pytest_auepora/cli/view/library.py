@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from ...calibration.labels import Item, LabelValue
 from ...core.run import CaseResult, Run
 from ...errors import AueporaError, UnknownRunError
 from ...history.accepted import NAME, accepted_run, find_accepted
-from ...history.compare import WHY_NOT, as_baseline
+from ...history.compare import WHY_NOT, CompareReport, as_baseline
 from ...history.store import HistoryStore
 from ...history.tables import StoredRun
 from ...metrics.annotation.labels import answer_hash
@@ -38,11 +38,11 @@ _LONGEST_NAME = 100  # characters of a person's name
 class Pair:
     """A run and what it is compared with.
 
-    ``verdict`` is the stored one against the baseline if ``by_baseline``, else one against the ``other`` run.  Answers
-    and rankings of another run are shown as well; against the baseline it is the accepted run, where its texts are
-    kept, which is the ``other`` one and has no ``other_info``; else the previous one, of which there is ``other_info``
-    alone: its cases are read from the ``store`` when they are shown.  ``not_comparable`` has the cases of both runs
-    that do not compare, with the reason; ``data`` is what the page has been told of it.
+    ``verdict`` is the stored one against the baseline if ``by_baseline``, else that of the ``report`` on the ``other``
+    run.  Answers and rankings of another run are shown as well; against the baseline it is the accepted run, where its
+    texts are kept, which is the ``other`` one and has no ``other_info``; else the previous one, of which there is
+    ``other_info`` alone: its cases are read from the ``store`` when they are shown.  ``data`` is what the page has been
+    told of it.
     """
 
     store: HistoryStore
@@ -51,8 +51,7 @@ class Pair:
     verdict: Verdict
     other: Run | None = None
     other_info: StoredRun | None = None
-    by_baseline: bool = True
-    not_comparable: dict[str, str] = field(default_factory=dict)
+    report: CompareReport | None = None
     data: dict[str, Any] | None = None
 
     def earlier_cases(self, cases: Collection[CaseResult]) -> dict[str, CaseResult]:
@@ -64,6 +63,11 @@ class Pair:
         return {case_id: there[case_id] for case_id in same}
 
     @property
+    def by_baseline(self) -> bool:
+        """Whether no other run was chosen."""
+        return self.report is None
+
+    @property
     def other_name(self) -> str:
         """What to call the other run."""
         return f"the run of {self.other_info.started[:16].replace('T', ' ')}" if self.other_info is not None else NAME
@@ -71,7 +75,8 @@ class Pair:
     @cached_property
     def rows(self) -> CaseRows:
         """The rows of the cases."""
-        return CaseRows(self.run, self.verdict, self.not_comparable)
+        why = self.report.not_comparable if self.report is not None else {}
+        return CaseRows(self.run, self.verdict, {case_id: WHY_NOT[reason] for case_id, reason in why.items()})
 
 
 class Library:
@@ -121,8 +126,7 @@ class Library:
             improved_cases=[], failed_cases=0, varies=[], suspects=[], notes=[],
             gates=[gate for gate in verdict.gates if gate.kind == "threshold"] + report.gates,
         )  # fmt: skip
-        not_comparable = {case_id: WHY_NOT[reason] for case_id, reason in report.not_comparable.items()}
-        return Pair(self.store, info, run, verdict, other, other_info, False, not_comparable)
+        return Pair(self.store, info, run, verdict, other, other_info, report)
 
     def case(self, pair: Pair, case_id: str) -> CaseResult:
         """Return a case of the pair's run; raises `UnknownRunError` where there is none of that name."""
