@@ -15,9 +15,10 @@ import pytest
 from ..core.run import CaseResult, MetricInfo, Run
 from ..evaluation.case_flow import FinishedCase
 from ..regression.outcomes import GateOutcome, Note
-from ..reporting.terminal.failure import failure_headline, failure_text
+from ..reporting.terminal.failure import failure_text
 from ..reporting.terminal.layout import Line, printable_line
 from ..reporting.text import harmless, in_ascii, printable
+from ..reporting.wording.cases import case_diagnosis
 from ..reporting.wording.gates import gate_line, gate_title, suite_failure, unjudged
 
 _HEADLINE = "auepora_headline"
@@ -29,7 +30,7 @@ def fail_case(config: pytest.Config, finished: FinishedCase, metrics: Mapping[st
     __tracebackhide__ = True
     shown = finished.result, finished.comparison, metrics
     text = failure_text(*shown, width=terminal_width(config), shapes=False)
-    fail(encodable(text), encodable(failure_headline(*shown)))
+    fail(encodable(text), encodable(printable(case_diagnosis(*shown))))
 
 
 def fail(text: str, headline: str) -> None:

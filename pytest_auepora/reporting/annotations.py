@@ -9,11 +9,11 @@ from typing import Literal, get_args
 from ..core.run import Run
 from ..regression.outcomes import GateKind
 from ..regression.verdict import Verdict
-from .diagnosis import blamed_metrics, group_by_cause
+from .diagnosis import blamed_metrics
 from .report import Report
 from .tally import FAILING, CaseStatus, cases_of
-from .text import listed, printable
-from .wording.cases import diagnosis_text
+from .text import printable
+from .wording.cases import told_groups
 from .wording.checks import problem_lines, still_failing_lines
 from .wording.gates import gate_title, reason_text
 from .wording.notes import is_all_skipped, skipped_lines
@@ -80,16 +80,13 @@ def _gates(run: Run, verdict: Verdict, state: str) -> Iterator[Annotation]:
 
 def _failures(run: Run, verdict: Verdict, kind: CaseStatus) -> Iterator[Annotation]:
     cases = cases_of(run, verdict).get(kind, [])
-    for diagnosis, (case, *others) in group_by_cause(cases, run, verdict.case_comparisons):
+    for name, reason, (case, *_) in told_groups(cases, run, verdict.case_comparisons):
         owners = sorted({run.metrics[name].owner for name in blamed_metrics(case, run.metrics)} - {""})
-        reason = diagnosis_text(diagnosis, case, run.metrics) or case.state
         lines = [] if case.state == "error" else problem_lines(case, run.metrics)
         lines = lines or still_failing_lines(case, run.metrics)
         message = "\n".join([reason, *lines, *([f"Owner: {', '.join(owners)}"] if owners else [])])
-        ids = [c.case_id for c in (case, *others)]
-        subject = f"{len(ids)} cases {kind} ({listed(ids)})" if others else f"{case.case_id} {kind}"
         severity: Severity = "warning" if case.state == "passed" else "error"  # an assertion that was accepted
-        yield Annotation(severity, kind, f"{run.title}: {subject}", message, case.path or run.path, case.line)
+        yield Annotation(severity, kind, f"{run.title}: {name} {kind}", message, case.path or run.path, case.line)
 
 
 def annotation_lines(report: Report) -> str:

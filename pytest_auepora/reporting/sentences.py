@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from ..base.records import Record
 from ..core.run import Run
 from ..regression.verdict import Verdict
-from .diagnosis import diagnose
-from .wording.cases import diagnosis_text
+from .wording.cases import case_diagnosis
 from .wording.cause import cause_lines
 from .wording.checks import advisory_lines, problem_lines, still_failing_lines
 from .wording.gates import gate_sentence
@@ -59,9 +58,8 @@ def sentences_of(run: Run, verdict: Verdict) -> Sentences:
         cause_lines(verdict.cause, run), [*next_steps(run, verdict, html="")],
     )  # fmt: skip
     for case_id, case in run.cases.items():
-        diagnosis = diagnose(case, verdict.case_comparisons.get(case_id), run.metrics)
         said = CaseSentences(
-            diagnosis_text(diagnosis, case, run.metrics), problem_lines(case, run.metrics),
+            case_diagnosis(case, verdict.case_comparisons.get(case_id), run.metrics), problem_lines(case, run.metrics),
             still_failing_lines(case, run.metrics), advisory_lines(case, run.metrics),
         )  # fmt: skip
         if said != CaseSentences():

@@ -164,7 +164,7 @@ def quote(text: Any) -> str:
 
 def cases_words(ids: Sequence[str]) -> str:
     """Return the id of a case, or how many they are with the first two."""
-    return f"{len(ids)} cases ({names_words(ids, 2)})" if len(ids) > 1 else ids[0]
+    return f"{len(ids):,} cases ({listed(ids, 2)})" if len(ids) > 1 else ids[0]
 
 
 def shortened(text: str, most: int = 60) -> str:

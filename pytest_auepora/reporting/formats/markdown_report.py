@@ -12,7 +12,6 @@ from ...base.grouping import grouped
 from ...core.run import CaseResult, MetricInfo, Run
 from ...core.scoring import Score
 from ...regression.verdict import Verdict
-from ..diagnosis import group_by_cause
 from ..numbers import metric_value, plural
 from ..report import Report
 from ..side_by_side import SideBySide
@@ -29,7 +28,7 @@ from ..text import (
     more_item,
     printable,
 )
-from ..wording.cases import diagnosis_text
+from ..wording.cases import told_groups
 from ..wording.cause import cause_lines
 from ..wording.gates import gate_groups, owner_and_cost, part_text, reason_text
 from ..wording.metric_rows import MetricRow, has_values, metric_rows, state_symbol
@@ -183,10 +182,8 @@ def _gates(run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
 
 def _case_items(cases: Sequence[CaseResult], run: Run, verdict: Verdict, detail: _Detail) -> Iterator[str]:
     """Yield the cases of one kind: some collapsible with their text, some as a line, the others as a count."""
-    groups = group_by_cause(cases, run, verdict.case_comparisons)
-    for i, (diagnosis, (case, *others)) in enumerate(groups[: detail.listed]):
-        reason = diagnosis_text(diagnosis, case, run.metrics) or case.state
-        name = f"{len(others) + 1} cases ({listed([c.case_id for c in (case, *others)])})" if others else case.case_id
+    groups = told_groups(cases, run, verdict.case_comparisons)
+    for i, (name, reason, (case, *_)) in enumerate(groups[: detail.listed]):
         if i < detail.texts:
             text = failure_text(case, verdict.case_comparisons.get(case.case_id), run.metrics, width=100)
             yield f"<details><summary><b>{_inline(name)}</b> {_inline(reason)}</summary>"

@@ -11,10 +11,9 @@ from ...core.run import CaseResult, MetricInfo, Run
 from ...core.scoring import Score
 from ...regression.compare import CaseComparison
 from ...regression.verdict import Verdict
-from ..diagnosis import diagnose
 from ..numbers import metric_gain, metric_value, sign
 from ..tally import FAILING, ORDER, CaseStatus, case_status
-from ..wording.cases import diagnosis_text
+from ..wording.cases import case_diagnosis
 from ..wording.changes import changes_text
 from ..wording.checks import finding_line
 from ..wording.metric_rows import chosen_metrics
@@ -144,7 +143,7 @@ def case_row(
         "cells": [_cell(case.scores.get(n), compared, n, run.metrics[n]) for n in columns],
         "tags": [*map(str, case.labels.get("tags", ()))],
         "labels": {label: str(value) for label, value in case.labels.items() if label != "tags"},
-        "why": diagnosis_text(diagnose(case, compared, run.metrics), case, run.metrics),
+        "why": case_diagnosis(case, compared, run.metrics),
         "said": [*dict.fromkeys(listed)],
     }
 

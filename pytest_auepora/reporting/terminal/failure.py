@@ -10,11 +10,11 @@ from typing import Any
 from ...core.conversation import AS
 from ...core.run import CaseResult, MetricInfo
 from ...regression.compare import CaseComparison
-from ..diagnosis import blamed_metrics, component, cutoff, diagnose, told_findings
+from ..diagnosis import blamed_metrics, component, cutoff, told_findings
 from ..numbers import metric_value, plural, seconds
 from ..relevant_docs import RelevantDoc, as_shown, grade_of, relevant_docs, score_texts, source_text
 from ..text import BAD, DOTS, GOOD, NEUTRAL, RULE, printable, quoted, text_width, without_command
-from ..wording.cases import accepted_text, diagnosis_text, moved_lines, repeat_text
+from ..wording.cases import accepted_text, case_diagnosis, moved_lines, repeat_text
 from ..wording.checks import evidence_lines, fault_lines, still_failing_lines
 from .layout import Cell, Line, Page, render
 
@@ -24,15 +24,6 @@ MOST_WORDS = 40  # longer answers read better side by side
 MOST_HITS = 10
 _MOST_WANTED = 6
 _LEAST_LABEL = 7  # columns of a document's label next to the note on its rank
-
-
-def failure_headline(
-    result: CaseResult,
-    comparison: CaseComparison | None,
-    metrics: Mapping[str, MetricInfo],
-) -> str:
-    """Return the diagnosis of a failed or errored case in one line."""
-    return printable(diagnosis_text(diagnose(result, comparison, metrics), as_shown(result), metrics))
 
 
 def failure_text(
@@ -49,9 +40,9 @@ def failure_text(
     can open them.  *shapes*: whether an error about the shape of a system or an answer lists the accepted shapes.
     """
     page = Page(width)
-    repeats, diagnosis, result = repeat_text(result), diagnose(result, comparison, metrics), as_shown(result)
+    repeats, diagnosis, result = repeat_text(result), case_diagnosis(result, comparison, metrics), as_shown(result)
     blamed, docs = blamed_metrics(result, metrics), relevant_docs(result, comparison)
-    page.paragraph(diagnosis_text(diagnosis, result, metrics), "red", "bold")
+    page.paragraph(diagnosis, "red", "bold")
     add_place(page, result)
     add_question(page, result)
     if result.state == "error":

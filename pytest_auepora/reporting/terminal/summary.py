@@ -8,12 +8,11 @@ from ...base.grouping import grouped
 from ...core.run import CaseResult, Run
 from ...regression.outcomes import GateOutcome
 from ...regression.verdict import Verdict
-from ..diagnosis import Diagnosis, group_by_cause
 from ..numbers import change, plural
 from ..relevant_docs import as_shown
 from ..tally import FAILING, STATE_STYLES, CaseStatus, cases_of, headline_style
-from ..text import ARROW, listed, text_width
-from ..wording.cases import accepted_text, diagnosis_text
+from ..text import ARROW, cases_words, listed, text_width
+from ..wording.cases import ToldGroup, accepted_text, told_groups
 from ..wording.cause import cause_lines
 from ..wording.checks import failed_lines, still_failing_lines
 from ..wording.gates import brief_text, gate_groups, owner_and_cost, part_text
@@ -106,9 +105,7 @@ def _add_lost_cases(page: Page, run: Run, verdict: Verdict) -> set[str]:
     lost = lost_cases(run, verdict)
     groups = list(lost_groups(lost, run).items())
     for n, (reason, cases) in enumerate(groups[:MOST_CASES]):
-        ids = [case.case_id for case in cases]
-        name = ids[0] if len(ids) == 1 else f"{plural(len(ids), 'case')} ({listed(ids, 3)})"
-        _add_case(page, name, reason)
+        _add_case(page, cases_words([case.case_id for case in cases]), reason)
         if n < _MOST_ANSWERS:
             _add_answer(page, cases[0])
     page.more(sum(len(cases) for _, cases in groups[MOST_CASES:]))
@@ -121,13 +118,13 @@ def _add_worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
     fixed = cases_by_kind.pop("fixed", [])
     n_left, n_answers = MOST_CASES, _MOST_ANSWERS
     for offset, (kind, cases) in enumerate(cases_by_kind.items(), 1 - len(cases_by_kind)):
-        groups = group_by_cause(cases, run, verdict.case_comparisons)
+        groups = told_groups(cases, run, verdict.case_comparisons)
         page.paragraph(kind, *(("red",) if kind == "still failing" else ("red", "bold")))
         most = max(n_left + offset, 1)  # leaves room for one case of each kind that follows
-        for diagnosis, group in groups[:most]:
-            _add_group(page, run, kind, diagnosis, group, with_answer=n_answers > 0)
+        for group in groups[:most]:
+            _add_group(page, run, kind, group, with_answer=n_answers > 0)
             n_answers -= 1
-        page.more(sum(len(group) for _, group in groups[most:]))
+        page.more(sum(len(group.cases) for group in groups[most:]))
         for accepted in dict.fromkeys(case.accepted for case in cases if case.accepted):
             page.paragraph(accepted_text(accepted), "light", indent=2)
         n_left -= min(len(groups), most)
@@ -135,15 +132,11 @@ def _add_worst_cases(page: Page, run: Run, verdict: Verdict) -> None:
         page.paragraph(f"fixed: {listed([c.case_id for c in fixed], MOST_CASES)}", "green")
 
 
-def _add_group(
-    page: Page, run: Run, kind: CaseStatus, diagnosis: Diagnosis | None, group: Sequence[CaseResult], *,
-    with_answer: bool,
-) -> None:  # fmt: skip
+def _add_group(page: Page, run: Run, kind: CaseStatus, group: ToldGroup, *, with_answer: bool) -> None:
     """Add the cases of one cause; of a single case the checks that failed, its question and its answer as well."""
-    case = group[0]
-    reason = diagnosis_text(diagnosis, case, run.metrics) or case.state
-    if len(group) > 1:
-        _add_case(page, f"{plural(len(group), 'case')} ({listed([case.case_id for case in group], 2)})", reason)
+    name, reason, (case, *others) = group
+    if others:
+        _add_case(page, name, reason)
         return
     failures = failed_lines(case) if case.state == "failed" else []
     for line in failures[:_MOST_CHECKS]:
@@ -153,9 +146,9 @@ def _add_group(
         for part in page.wrap(page.safe(reason), page.width - 4, most=2):
             page.lines.append([Cell(f"    {part}")])
     elif kind == "still failing" and (lines := still_failing_lines(case, run.metrics)):
-        _add_case(page, case.case_id, "; ".join(lines))
+        _add_case(page, name, "; ".join(lines))
     else:
-        _add_case(page, case.case_id, reason)
+        _add_case(page, name, reason)
     if with_answer and case.state == "failed":
         _add_answer(page, case)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...base.text import forms_words
-from ...core.run import CaseResult, MetricInfo
+from ...core.run import CaseResult, MetricInfo, Run
 from ...core.scoring import Score
-from ..diagnosis import Diagnosis, Fault, measured_by
+from ...regression.compare import CaseComparison
+from ..diagnosis import Diagnosis, Fault, diagnose, group_by_cause, measured_by
 from ..numbers import metric_value, plural
 from ..relevant_docs import RelevantDoc
-from ..text import listed, quote, quoted
+from ..text import cases_words, listed, quote, quoted
 from .checks import BROKEN, assertion_fault, fault_text
 
 _CAUSES: Mapping[Fault, str] = {
@@ -38,6 +39,28 @@ _DETAILS = {
 def diagnosis_text(diagnosis: Diagnosis | None, case: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
     """Return ``retrieval: refunds.md fell from rank 2 to 9 (recall@5 looks at 5)``; empty without a *diagnosis*."""
     return f"{diagnosis.component}: {_what(diagnosis, case, metrics)}" if diagnosis is not None else ""
+
+
+def case_diagnosis(case: CaseResult, comparison: CaseComparison | None, metrics: Mapping[str, MetricInfo]) -> str:
+    """Return what went wrong in a case, in one line; empty where nothing did."""
+    return diagnosis_text(diagnose(case, comparison, metrics), case, metrics)
+
+
+class ToldGroup(NamedTuple):
+    """Cases with one cause: their name together, what went wrong, and the cases, that of the largest drop first."""
+
+    name: str
+    reason: str
+    cases: list[CaseResult]
+
+
+def told_groups(cases: Iterable[CaseResult], run: Run, compared: Mapping[str, CaseComparison]) -> list[ToldGroup]:
+    """Return *cases* grouped by cause, as `group_by_cause` has them, in words."""
+    out = []
+    for diagnosis, group in group_by_cause(cases, run, compared):
+        reason = diagnosis_text(diagnosis, group[0], run.metrics) or group[0].state
+        out.append(ToldGroup(cases_words([case.case_id for case in group]), reason, group))
+    return out
 
 
 def _what(d: Diagnosis, case: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...base.grouping import grouped
 from ...core.run import MetricInfo, Run
-from ...regression.cause import CaseCause, Cause, Culprit, LeftOut, MetricCause
+from ...regression.cause import CaseCause, Cause, Culprit, LeftOut, MetricCause, Refusal
 from ...regression.statistics.intervals import Difference
 from ..numbers import metric_change, plural, score
 from ..text import Code, Sentence, listed, where_to_read
@@ -134,7 +134,20 @@ def _left_out_lines(cause: Cause) -> list[str]:
     ]
 
 
+_REFUSALS: Mapping[Refusal, str] = {
+    "no retriever":
+        "no document was seen, neither when the answers were accepted nor today; return them with the answer",
+    "partial run": "not all cases of the suite ran: run the whole golden file",
+    "workers": Sentence("workers of pytest-xdist ran the cases: run without -n, or ", Code("auepora why last")),
+    "scope": "the system lives for one test only: give its fixture the scope of a module or session",
+    "no accepted documents": "the accepted documents cannot be given again",
+    "calls": "no call may be made any more: raise --auepora-max-calls, or the budget",
+    "evaluate": Sentence("a test evaluates this suite: ask with ", Code("run.why()"), " there"),
+}  # fmt: skip
+
+
 def _refusal_lines(cause: Cause) -> list[str]:
+    not_shown = "why: not shown: "
     match cause.refusal:
         case "nothing worse":
             return ["why: no case is worse than when it was accepted, and the suite is not"]
@@ -142,28 +155,20 @@ def _refusal_lines(cause: Cause) -> list[str]:
             return ["why: there is no baseline that the suite could be worse than"]
         case "no generator":
             first, *rest = cause.detail.splitlines()
-            return [f"why: not shown: {first}", *rest]
-        case "no retriever":
-            text = "no document was seen, neither when the answers were accepted nor today; return them with the answer"
+            return [f"{not_shown}{first}", *rest]
         case "no accepted documents" if set(cause.left_out.values()) == {"not kept"} or not cause.left_out:
-            detail = f" ({cause.detail})" if cause.detail else ""
-            text = Sentence(
-                f"the documents of the accepted answers are not kept here{detail}: the next ",
-                Code("pytest --auepora-update"), " keeps them, ", Code("auepora_accepted = texts"),
-                " beside the baseline for other checkouts (", where_to_read("why"), ")",
-            )  # fmt: skip
-        case "partial run":
-            text = "not all cases of the suite ran: run the whole golden file"
-        case "workers":
-            text = Sentence("workers of pytest-xdist ran the cases: run without -n, or ", Code("auepora why last"))
-        case "scope":
-            text = "the system lives for one test only: give its fixture the scope of a module or session"
-        case "no accepted documents":
-            text = "the accepted documents cannot be given again"
+            text = _not_kept(cause)
         case "raised":
             text = f"the generator raised with the accepted documents: {cause.detail}"
-        case "calls":
-            text = "no call may be made any more: raise --auepora-max-calls, or the budget"
-        case _:
-            text = Sentence("a test evaluates this suite: ask with ", Code("run.why()"), " there")
-    return [Sentence("why: not shown: ", text), *_left_out_lines(cause)]
+        case refusal:
+            text = _REFUSALS[refusal]
+    return [Sentence(not_shown, text), *_left_out_lines(cause)]
+
+
+def _not_kept(cause: Cause) -> str:
+    detail = f" ({cause.detail})" if cause.detail else ""
+    return Sentence(
+        f"the documents of the accepted answers are not kept here{detail}: the next ",
+        Code("pytest --auepora-update"), " keeps them, ", Code("auepora_accepted = texts"),
+        " beside the baseline for other checkouts (", where_to_read("why"), ")",
+    )  # fmt: skip

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...base.text import names_words
 from ...core.run import Run
-from ...regression.outcomes import GateOutcome, Note
+from ...regression.outcomes import GateOutcome, GateReason, Note
 from ..numbers import plural
 from ..text import Code, Sentence, where_to_read
 from .changes import by_reason, metrics_text, unpaired_text
@@ -15,13 +17,30 @@ _PRUNE = Sentence("accept with ", Code("pytest --auepora-update=prune"))
 CHECK_HINT = Sentence(Code("pytest --auepora-labels check"), " lists them")
 
 
+_PLAIN: Mapping[GateReason, str] = {
+    "must_pass skipped": "{names}: must pass, and was skipped",
+    "no worst value": "{errors} errored, and an error has no worst {gate.metric} to count with",
+    "aggregate failed": "not judged: {gate.detail}",
+    "suite not selected": "the test 'suite' was not selected, so this was not judged",
+    "not finished": "the run ended before it was judged, after {gate.n} of {gate.total} cases",
+    "suspects": "{names} failed and could not be confirmed, which a required baseline does not allow",
+    "judge gone": JUDGE_GONE,
+    "judge silent": "every reply of the judge failed, in {cases}: {gate.detail}",
+    **dict.fromkeys(("unreadable", "not written", "hook raised", "calibration unusable"), "{gate.detail}"),
+}
+"""Sentences that only name what a gate names."""
+
+
 def missing_text(gate: GateOutcome, run: Run) -> str:
     """Return why there is no number to judge, or what is missing; empty where the numbers say it."""
-    return _unmeasured_text(gate) or _lost_text(gate) or _unusable_text(gate, run)
+    if (text := _PLAIN.get(gate.reason)) is None:
+        return _unmeasured_text(gate) or _lost_text(gate) or _uncompared_text(gate, run)
+    errors, cases = plural(gate.n_error, "case"), plural(gate.n, "case")
+    return text.format(gate=gate, names=names_words(gate.names), errors=errors, cases=cases)
 
 
 def _unmeasured_text(gate: GateOutcome) -> str:
-    """Return why nothing was measured, or not judged; empty for any other reason."""
+    """Return why nothing was measured; empty for any other reason."""
     detail = gate.detail
     match gate.reason:
         case "all skipped":
@@ -32,15 +51,6 @@ def _unmeasured_text(gate: GateOutcome) -> str:
             return f"no case has a number in {names_words(gate.names)}, so nothing was judged"
         case "nothing measured":
             return f"nothing was measured: {detail or 'the metric gave no score'}"
-        case "no worst value":
-            n = plural(gate.n_error, "case")
-            return f"{n} errored, and an error has no worst {gate.metric} to count with"
-        case "aggregate failed":
-            return f"not judged: {detail}"
-        case "suite not selected":
-            return "the test 'suite' was not selected, so this was not judged"
-        case "not finished":
-            return f"the run ended before it was judged, after {gate.n} of {gate.total} cases"
         case _:
             return ""
 
@@ -49,8 +59,6 @@ def _lost_text(gate: GateOutcome) -> str:
     """Return which cases, metrics or scores are gone; empty for any other reason."""
     names, detail = names_words(gate.names), gate.detail
     match gate.reason:
-        case "must_pass skipped":
-            return f"{names}: must pass, and was skipped"
         case "cases vanished":
             new_names = {old: f"{old} (renamed to {new}?)" for old, new in gate.renamed.items() if new}
             gone = names_words([new_names.get(name, name) for name in gate.names])
@@ -69,31 +77,18 @@ def _lost_text(gate: GateOutcome) -> str:
             return ""
 
 
-def _unusable_text(gate: GateOutcome, run: Run) -> str:
-    """Return what is the matter with baseline, calibration or judge; empty for any other reason."""
-    names, detail = names_words(gate.names), gate.detail
+def _uncompared_text(gate: GateOutcome, run: Run) -> str:
+    """Return why there is nothing to compare with; empty for any other reason."""
     match gate.reason:
         case "no baseline":
-            return Sentence(f"{detail or 'there is no baseline'}; ", _ACCEPT, ", and commit the file")
-        case "suspects":
-            return f"{names} failed and could not be confirmed, which a required baseline does not allow"
-        case "unreadable" | "not written" | "hook raised":
-            return detail
+            return Sentence(f"{gate.detail or 'there is no baseline'}; ", _ACCEPT, ", and commit the file")
         case "nothing compares":
             reasons = [*metrics_text(gate.incomparable), *unpaired_text(gate.unpaired, len(run.cases))]
             said = "; ".join(reasons) or "they have no score in common"
             return f"nothing in this run compares with it: {said}; whether the run is worse was not judged"
         case "damaged data":
-            reasons = [*by_reason(gate.incomparable)] or [detail or "its data are damaged"]
+            reasons = [*by_reason(gate.incomparable)] or [gate.detail or "its data are damaged"]
             return f"{reasons[0]}; restore the baseline or accept anew"
-        case "nothing measured at all":
-            return "no case was measured in both runs, so there is nothing to judge"
-        case "calibration unusable":
-            return detail
-        case "judge gone":
-            return JUDGE_GONE
-        case "judge silent":
-            return f"every reply of the judge failed, in {plural(gate.n, 'case')}: {detail}"
         case _:
             return ""
 

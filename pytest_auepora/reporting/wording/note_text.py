@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...base.text import names_words
-from ...regression.outcomes import Note
+from ...regression.outcomes import Note, NoteKind
 from ...regression.policy import CLUSTERS_FOR_STATISTICS
 from ..numbers import number, plural
 from ..text import Code, Sentence, where_to_read
 from .changes import incomparable_text
 from .missing import label_hint
 
+_PLAIN: Mapping[NoteKind, str] = {
+    "not comparable with the anchor": "not comparable with the anchor: {names} ({why})",
+    "replayed": "replayed from run {detail}: its answers, no calls",
+    "recorded otherwise": "run {detail} has another provenance, so no answers were taken: {why}",
+    "history not written": "not kept in the history: {detail}",
+    "history not read": "{detail}",
+    "answers cut": "too large to be recorded in full (auepora_keep): the answers to {names}; "
+                   "metrics over the texts that were cut are not comparable in a replay",
+    "no output": "no output for {names}",
+    "stopped": "the run was stopped, so the baseline was not touched",
+    "not pruned": "not all cases ran, so nothing was pruned",
+    "anchor not written": "not all cases ran, so the anchor was not touched",
+    "accepted answers not kept": "the accepted answers are not kept: {detail}",
+}  # fmt: skip
+"""Sentences that only name what a note names."""
+
 _ANCHOR = Code("pytest --auepora-update=anchor")
 
 
 def note_text(note: Note) -> str:
     """Return the sentence of a note."""
-    return _of_comparison(note) or _of_answers(note) or _of_update(note)
+    if (text := _PLAIN.get(note.kind)) is None:
+        return _of_comparison(note) or _of_answers(note)
+    why = incomparable_text(note.why) if note.why is not None else ""
+    return text.format(names=names_words(note.names), detail=note.detail, why=why)
 
 
 def _of_comparison(note: Note) -> str:
     """Return the sentence of a note about baseline, anchor or labels; empty for any other."""
     names, data = names_words(note.names), note.data
-    why = incomparable_text(note.why) if note.why is not None else ""
     match note.kind:
         case "slices too small":
             slices = ", ".join(f"{name} ({n})" for name, n in data.get("clusters", {}).items()) or names
             return f"slices of fewer than {CLUSTERS_FOR_STATISTICS} clusters are not judged: {slices}"
-        case "not comparable with the anchor":
-            return f"not comparable with the anchor: {names} ({why})"
         case "anchor not compared":
             said = "nothing in this run compares with the anchor, so slow drift was not judged; renew it with "
             return Sentence(said, _ANCHOR)
@@ -53,55 +71,22 @@ def _of_comparison(note: Note) -> str:
 
 
 def _of_answers(note: Note) -> str:
-    """Return the sentence of a note about where answers are from and what is kept; empty for any other."""
+    """Return the sentence of a note about where answers are from, or calls that were not made; empty for any other."""
     names, data, detail = names_words(note.names), note.data, note.detail
-    why = incomparable_text(note.why) if note.why is not None else ""
+    changes = note.why.changes if note.why is not None else ()
     match note.kind:
         case "provenance differs":
-            changes = note.why.changes if note.why is not None else ()
             said = ", ".join(f"{change.key} {change.before} and {change.after}" for change in changes)
             return f"not all cases have the same provenance: {said or detail}"
-        case "replayed":
-            return f"replayed from run {detail}: its answers, no calls"
         case "resumed":
             taken, cases = data.get("taken", 0), data.get("cases", 0)
             rest = ", the others asked" if taken < cases else ""
             return f"{taken} of {cases} answers taken from run {detail}{rest}"
         case "nothing recorded":
             return f"no recorded run{f' of {detail}' if detail else ''}; nothing was taken"
-        case "recorded otherwise":
-            return f"run {detail} has another provenance, so no answers were taken: {why}"
         case "recorded at another commit":
-            commits = note.why.changes if note.why is not None else ()
-            said = "; ".join(f"was made at commit {change.before}, this is {change.after}" for change in commits)
+            said = "; ".join(f"was made at commit {change.before}, this is {change.after}" for change in changes)
             return f"run {detail} {said}"
-        case "history not written":
-            return f"not kept in the history: {detail}"
-        case "history not read":
-            return detail
-        case "answers cut":
-            return (
-                f"too large to be recorded in full (auepora_keep): the answers to {names}; "
-                "metrics over the texts that were cut are not comparable in a replay"
-            )
-        case "no output":
-            return f"no output for {names}"
-        case _:
-            return ""
-
-
-def _of_update(note: Note) -> str:
-    """Return the sentence of a note about an update, or calls not made; empty for any other."""
-    names, data, detail = names_words(note.names), note.data, note.detail
-    match note.kind:
-        case "stopped":
-            return "the run was stopped, so the baseline was not touched"
-        case "not pruned":
-            return "not all cases ran, so nothing was pruned"
-        case "anchor not written":
-            return "not all cases ran, so the anchor was not touched"
-        case "accepted answers not kept":
-            return f"the accepted answers are not kept: {detail}"
         case "looked once":
             longer = " that lives longer than one test can be asked again: scope='session'"
             return {

@@ -9,7 +9,7 @@ from ...base.grouping import grouped
 from ...base.text import names_words
 from ...core.run import CaseResult, MetricInfo, Run
 from ...evaluation.reuse import Refusal, WhyNot
-from ...regression.outcomes import BaselineNote
+from ...regression.outcomes import BaselineNote, BaselineState
 from ...regression.verdict import Verdict
 from ..diagnosis import distinct
 from ..numbers import percent, plural
@@ -119,23 +119,20 @@ def _until(case: CaseResult) -> str:
 # -- the baseline, repeats, flaky cases, noise
 
 
+_NO_BASELINE: Mapping[BaselineState, str] = {
+    "": "",
+    "none": "no baseline yet{place}",
+    "other variant": "no baseline yet ({note.place}; {note.detail} is of no variant)",
+    "unreadable": "{note.detail}",
+    "replaced": "an unreadable baseline was replaced",
+    "unnamed": "no name of its own, so nothing is compared",
+    "not compared": "not compared with a baseline",
+}
+
+
 def baseline_text(note: BaselineNote) -> str:
     """Return why there is no baseline; empty where there is one."""
-    match note.state:
-        case "none":
-            return f"no baseline yet ({note.place})" if note.place else "no baseline yet"
-        case "other variant":
-            return f"no baseline yet ({note.place}; {note.detail} is of no variant)"
-        case "unreadable":
-            return note.detail
-        case "replaced":
-            return "an unreadable baseline was replaced"
-        case "unnamed":
-            return "no name of its own, so nothing is compared"
-        case "not compared":
-            return "not compared with a baseline"
-        case _:
-            return ""
+    return _NO_BASELINE[note.state].format(note=note, place=f" ({note.place})" if note.place else "")
 
 
 def repeats_line(run: Run) -> str:

@@ -22,7 +22,7 @@ from pytest_auepora.reporting.annotations import (
     escape_property,
 )
 from pytest_auepora.reporting.report import Report
-from pytest_auepora.reporting.terminal.failure import failure_headline
+from pytest_auepora.reporting.wording.cases import case_diagnosis
 from pytest_auepora.reporting.wording.checks import problem_lines
 from pytest_auepora.reporting.wording.gates import gate_sentence, reason_text
 
@@ -105,7 +105,7 @@ def test_cases_of_the_same_error_are_one() -> None:
     refused, other = {"error": "ConnectionError: refused\n  at a"}, {"error": "KeyError: 'x'"}
     found = without_gates(*changed(refused, refused, other, refused, refused))
     assert [(one.title, one.message, one.line) for one in found] == [
-        ("billing: 4 cases errored (case-0, case-1, case-3 and 1 more)", "error: ConnectionError: refused", 10),
+        ("billing: 4 cases (case-0, case-1 and 2 more) errored", "error: ConnectionError: refused", 10),
         ("billing: case-2 errored", "error: KeyError: 'x'", 12),
     ]
 
@@ -172,7 +172,7 @@ def test_cases_are_marked_where_they_stand() -> None:
         (
             "error",
             {"file": "golden/billing.golden.yaml", "title": "billing: case-00 failed", "line": "10"},
-            "\n".join([failure_headline(case, None, run.metrics), *problem_lines(case, run.metrics)]),
+            "\n".join([case_diagnosis(case, None, run.metrics), *problem_lines(case, run.metrics)]),
         )
     ]
 

@@ -7,7 +7,7 @@ import json
 from pytest_auepora.reporting.formats.json_report import json_report
 from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.sentences import CaseSentences
-from pytest_auepora.reporting.terminal.failure import failure_headline
+from pytest_auepora.reporting.wording.cases import case_diagnosis
 from pytest_auepora.reporting.wording.checks import problem_lines
 from pytest_auepora.reporting.wording.verdict import first_line
 
@@ -21,7 +21,7 @@ def test_a_report_has_what_is_said_of_each_run() -> None:
     bad, good = Report(runs, [verdict_of(run) for run in runs]).sentences
     case, metrics = runs[0].cases["must"], runs[0].metrics
     assert bad.first_line == first_line(runs[0], verdict_of(runs[0]))
-    assert bad.cases == {"must": CaseSentences(failure_headline(case, None, metrics), problem_lines(case, metrics))}
+    assert bad.cases == {"must": CaseSentences(case_diagnosis(case, None, metrics), problem_lines(case, metrics))}
     assert len(bad.gates) == len(verdict_of(runs[0]).gates)
     assert good.cases == {}
 

@@ -14,8 +14,9 @@ from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.formats.markdown_report import COMMENT_LIMIT, MARKER, markdown_report, step_summary
 from pytest_auepora.reporting.report import Report
-from pytest_auepora.reporting.terminal.failure import failure_headline, failure_text
+from pytest_auepora.reporting.terminal.failure import failure_text
 from pytest_auepora.reporting.text import escape_html, escape_markdown
+from pytest_auepora.reporting.wording.cases import case_diagnosis
 
 from ..builders import MISTAKES, Case, baseline_of, run_of, verdict_of
 from ..terminal.test_screens import broken, hundred
@@ -96,9 +97,9 @@ def test_each_failing_case_unfolds_to_what_the_terminal_shows() -> None:
     run, verdict = red()
     text = report(run, verdict)
     shown = run.cases["case-00"], verdict.case_comparisons["case-00"], run.metrics
-    summary = f"<summary><b>case-00</b> {escape_html(failure_headline(*shown))}</summary>"
+    summary = f"<summary><b>case-00</b> {escape_html(case_diagnosis(*shown))}</summary>"
     assert f"{summary}\n\n<pre>{escape_html(failure_text(*shown, width=100))}</pre>" in text
-    assert "<b>3 cases (case-03, case-04, case-05)</b> error: ConnectionError: refused" in text
+    assert "<b>3 cases (case-03, case-04 and 1 more)</b> error: ConnectionError: refused" in text
 
 
 def test_failed_gates_name_what_cost_most() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pytest_auepora.core.findings import Finding
 from pytest_auepora.reporting.page.case_rows import CaseRows
-from pytest_auepora.reporting.terminal.failure import failure_headline
+from pytest_auepora.reporting.wording.cases import case_diagnosis
 from pytest_auepora.reporting.wording.checks import finding_line
 
 from ..builders import Case, baseline_of, run_of, verdict_of
@@ -34,7 +34,7 @@ def test_a_row_has_what_is_read_of_it() -> None:
     assert one["labels"] == {"scenario": "typo"}
     assert one["tags"] == ["smoke", "refund"]
     run, verdict = red()
-    assert one["why"] == failure_headline(run.cases[BAD_ID], verdict.case_comparisons[BAD_ID], run.metrics)
+    assert one["why"] == case_diagnosis(run.cases[BAD_ID], verdict.case_comparisons[BAD_ID], run.metrics)
     assert one["cells"][0] == [0.0, "0.000", -1, True, 1.0]
 
 

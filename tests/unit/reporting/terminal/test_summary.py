@@ -97,7 +97,7 @@ def test_an_outage_whose_words_name_each_call_is_told_once() -> None:
     assert "20 of 20 cases errored: fix that, then `pytest --auepora-resume` asks only those again" in text
     assert "accept it" not in text, "no update accepts errors"
     assert [f.title for f in annotations_of(Report([run], [verdict])) if f.kind == "errored"] == [
-        "billing: 20 cases errored (case-00, case-01, case-02 and 17 more)"
+        "billing: 20 cases (case-00, case-01 and 18 more) errored"
     ]
     assert markdown_report(Report([run], [verdict])).count("trace 0001-af") <= 1
 
