@@ -7,6 +7,7 @@ held to its thresholds and its baseline.  What is redacted is redacted before an
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
@@ -133,14 +134,12 @@ class CaseFlow:
     def finish_all(self, cases: Sequence[CaseCalls], system: System) -> list[FinishedCase]:
         """End several cases; models score their answers together."""
         started = [self._begin(case) for case in cases]
-        calls = [call for item in started if not isinstance(item, FinishedCase) for call in item]
-        measured = iter(
-            measure_calls(calls, system, self.metrics, convert=self.convert, timed=self.timed, progress=self.progress)
-        )
+        measured = iter(self._measured([call for item in started if isinstance(item, list) for call in item], system))
         return [
-            item if isinstance(item, FinishedCase) else self._end(case, item[0].case, [next(measured) for _ in item])
+            item if isinstance(item, FinishedCase)
+            else self.conclude(item[0].case, [next(measured) for _ in item], len(case.counted))
             for case, item in zip(cases, started, strict=True)
-        ]
+        ]  # fmt: skip
 
     def _begin(self, case_calls: CaseCalls) -> FinishedCase | list[CaseCall]:
         """Return the calls to measure, or the finished case where there is nothing to measure."""
@@ -165,11 +164,6 @@ class CaseFlow:
                 self._case_call(case, call)._replace(is_known_id=is_known_id, skipped_metrics=skipped, early=early)
             )
         return out
-
-    def _end(self, case_calls: CaseCalls, case: GoldenCase, measured: list[MeasuredAnswer]) -> FinishedCase:
-        finished = self.conclude(case, measured, len(case_calls.counted))
-        finished.error = next((call.error for call in case_calls.counted if call.error is not None), None)
-        return finished
 
     def judge_early(
         self, case: GoldenCase, system: System, metrics: Sequence[Metric], repeat: int, call: CallResult
@@ -227,7 +221,9 @@ class CaseFlow:
         return results
 
     def _measure(self, case_calls: CaseCalls, system: System) -> list[MeasuredAnswer]:
-        calls = [self._case_call(case_calls.case, call) for call in case_calls.calls]
+        return self._measured([self._case_call(case_calls.case, call) for call in case_calls.calls], system)
+
+    def _measured(self, calls: Sequence[CaseCall], system: System) -> list[MeasuredAnswer]:
         return measure_calls(
             calls, system, self.metrics, convert=self.convert, timed=self.timed, progress=self.progress
         )
@@ -262,18 +258,20 @@ class CaseFlow:
 
     def conclude(self, case: GoldenCase, measured: Sequence[MeasuredAnswer], counted: int = 0) -> FinishedCase:
         """End a case: record its answers, merge those that are *counted*, by default all, hold it to its checks."""
+        counted = counted or len(measured)
         singles = [answer.result for answer in measured]
         for single in singles:
             single.path, single.line = self.run.path, case.line
         recordings = self._record(case, measured)
         for single in singles:
             self._redact(single)
-        result = merge_repeats(singles[: counted or len(singles)], self.run.metrics)
+        result = merge_repeats(singles[:counted], self.run.metrics)
         sum_usage(result, singles)
         if self.policy.reuse:
             result.context = digest_of_all([single.answer for single in measured])
         self._note_expected_failure(case, result)
         finished = self._judge(result, [OneAnswer.of(single) for single in singles], recordings)
+        finished.error = next((answer.error for answer in measured[:counted] if answer.error is not None), None)
         assert finished.trial is not None
         if finished.trial.open:
             finished.trial.texts = [_text_of(single) for single in singles]
@@ -407,8 +405,6 @@ def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]
         return replace(errored[0], errored=len(errored), repeats=len(results))
     scores = {name: _merge_scores([r.scores[name] for r in results], infos.get(name)) for name in first.scores}
     ranks = [r.ranks for r in results] if any(r.ranks != first.ranks for r in results) else []
-    import statistics  # with it come fractions and decimal
-
     seconds = statistics.median(r.seconds for r in results)
     return replace(first, scores=scores, seconds=seconds, repeats=len(results), ranks_of_repeats=ranks)
 
@@ -426,7 +422,5 @@ def _merge_scores(scores: Sequence[Score], info: MetricInfo | None) -> Score:
     values = [s.value for s in measured if s.value is not None]
     if not values:
         return replace(first, details=details)
-    import statistics
-
     average = statistics.median if info is not None and info.target == "LATENCY" else statistics.fmean
     return Score("number", average(values), data=first.data, details=details)

@@ -74,10 +74,11 @@ class CaseCall(NamedTuple):
 
 
 class MeasuredAnswer(NamedTuple):
-    """The scores of one call, and the answer they stand on; None where there is none."""
+    """The scores of one call, and the answer they stand on, or the error of the call; None where there is none."""
 
     result: CaseResult
     answer: SystemOutputs | RecordedAnswer | None = None
+    error: BaseException | None = None
 
 
 def measure_calls(
@@ -114,7 +115,7 @@ def measure_calls(
             progress.done(sum(m.name not in scores and m.name not in skipped for m in judge_metrics))
         if isinstance(answer, BaseException):
             result = errored_result(case_call.case, answer, metrics, case_call.call)
-            measured.append(MeasuredAnswer(result))
+            measured.append(MeasuredAnswer(result, error=case_call.call.error))
         elif isinstance(answer, RecordedAnswer):
             asked_metrics = {name: metric for name, metric in metrics.items() if name not in skipped}
             measured.append(MeasuredAnswer(_rescored_result(case_call, answer, asked_metrics, scores), answer))
