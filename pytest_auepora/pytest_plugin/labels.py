@@ -10,10 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from ..base.files import shown_path
-from ..errors import CorpusError
 from ..evaluation.project_hooks import ProjectHooks
 from ..io.golden.model import GoldenCase, GoldenSuite
 from .options import Options
@@ -118,20 +115,3 @@ class SuiteLabels:
         from ..labels.check import relabel
 
         return relabel(case, self.check(case, corpus), corpus, strict=self.options.strict_labels)
-
-
-def read_old_recalls(options: Options) -> list[Recall]:
-    """Return the recall of the corpus that ``--auepora-labels old=FILE`` names; nothing without it.
-
-    Raises:
-        pytest.UsageError: the file cannot be read.
-    """
-    if not options.old_corpus:
-        return []
-    from ..labels.corpus import corpus_recall, load_corpus
-
-    path = options.config.invocation_params.dir / options.old_corpus
-    try:
-        return [corpus_recall(load_corpus(path), path)]
-    except CorpusError as exc:
-        raise pytest.UsageError(f"--auepora-labels old={options.old_corpus}: {exc}") from None

@@ -19,7 +19,7 @@ from ..calls.call import Call, CallResult, running_trio
 from ..calls.caller import Caller, Upcoming
 from ..core.metrics_base import Metric
 from ..evaluation.measure import JudgedAnswer
-from .compat import fixture_definitions, has_plugin, is_worker, process_count
+from .compat import fixture_definitions, is_worker, process_count
 from .keys import CASE, SYSTEM
 from .options import Options
 
@@ -179,41 +179,6 @@ class Callers:
         for caller in self._callers.values():
             caller.close()
         self._callers.clear()
-
-
-def timed_call(
-    item: pytest.Function, caller: Caller, ask: Callable[[], Any], options: dict[str, Any], limit: float | None
-) -> CallResult:
-    """Call the system as often as pytest-benchmark wants, and return the last call with the median time of all.
-
-    A call that fails ends the timing.  Fails the item where pytest-benchmark is not active.
-    """
-    if not has_plugin(item.config, "benchmark"):
-        pytest.fail(
-            "this case has `benchmark:` and is timed by pytest-benchmark, which is not active: "
-            "pip install 'pytest-auepora[benchmark]'",
-            pytrace=False,
-        )
-    request: Any = item.funcargs["request"]
-    fixture = request.getfixturevalue("benchmark")
-    if "group" in options:
-        fixture.group = options["group"]
-    results: list[CallResult] = []
-
-    def once() -> CallResult:
-        if not results or results[-1].error is None:
-            results.append(caller.call((item, len(results)), ask, timeout=limit))
-        return results[-1]
-
-    pedantic_options = {k: v for k, v in options.items() if k != "group"}
-    if pedantic_options:
-        fixture.pedantic(once, **pedantic_options)
-    else:
-        fixture(once)
-    last = results[-1]
-    if last.error is None:
-        last.seconds = sorted(c.seconds for c in results)[len(results) // 2]
-    return last
 
 
 class JudgeLookahead:

@@ -14,13 +14,12 @@ import pytest
 from ..base.files import remove_leftovers, shown_path
 from ..base.git import commit_of
 from ..base.progress import Progress
-from ..calls.budget import CallBudget
 from ..core.metrics_base import Metric
 from ..core.run import MetricInfo, Run
-from ..errors import BaselineError, GoldenFileError, HistoryError
+from ..errors import BaselineError, CorpusError, GoldenFileError, HistoryError
 from ..evaluation.case_flow import CaseFlow
 from ..evaluation.case_result import Ended
-from ..evaluation.further import Purpose, uncounted
+from ..evaluation.further import CallBudget, Purpose, uncounted
 from ..evaluation.project_hooks import ProjectHooks
 from ..evaluation.suite import blank_run, calibrations_of, find_baseline, suite_metrics
 from ..evaluation.update import UpdatePlan, deciding_metrics
@@ -35,7 +34,7 @@ from ..regression.outcomes import Advisory, BaselineNote
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
 from .compat import is_worker, parameters_of, positional_fixtures, process_count, variant_of
 from .keys import CASE, CASE_PARAMETER, SUFFIXES
-from .labels import SuiteLabels, read_old_recalls
+from .labels import SuiteLabels
 from .lookahead import Callers, JudgeLookahead, Queue
 from .options import Options, is_asked_for
 from .replay import Replay
@@ -100,8 +99,20 @@ class AueporaSession:
 
     @cached_property
     def old_recalls(self) -> list[Recall]:
-        """What the corpus of ``--auepora-labels old=FILE`` says of chunk ids."""
-        return read_old_recalls(self.options)
+        """What the corpus of ``--auepora-labels old=FILE`` says of chunk ids; nothing without it.
+
+        Raises:
+            pytest.UsageError: the file cannot be read.
+        """
+        if not (name := self.options.old_corpus):
+            return []
+        from ..labels.corpus import corpus_recall, load_corpus
+
+        path = self.config.invocation_params.dir / name
+        try:
+            return [corpus_recall(load_corpus(path), path)]
+        except CorpusError as exc:
+            raise pytest.UsageError(f"--auepora-labels old={name}: {exc}") from None
 
     def load(self, path: Path | str) -> SessionSuite:
         """Load a golden file, named in full or from the rootdir, and register its tags as markers.

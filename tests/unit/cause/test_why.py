@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 from pytest_auepora.adapters.systems import System, as_system
-from pytest_auepora.calls.budget import CallBudget
 from pytest_auepora.calls.caller import Caller
 from pytest_auepora.cause import why
 from pytest_auepora.cause.why import Question, find_cause
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.evaluation.answer_codec import RecordedOutputs
 from pytest_auepora.evaluation.case_flow import CaseCalls, CaseFlow
-from pytest_auepora.evaluation.further import FurtherAnswers, drive
+from pytest_auepora.evaluation.further import CallBudget, FurtherAnswers, drive
 from pytest_auepora.evaluation.suite import blank_run, suite_metrics
 from pytest_auepora.history.accepted import AcceptedTexts
 from pytest_auepora.io.golden.load import load_golden

@@ -12,18 +12,18 @@ from unittest.mock import Mock
 import pytest
 
 from pytest_auepora.adapters.systems import System, as_system
-from pytest_auepora.calls.budget import CallBudget
 from pytest_auepora.calls.call import CallResult
 from pytest_auepora.calls.caller import Caller
 from pytest_auepora.evaluation.case_flow import CaseCalls, CaseFlow, FinishedCase
 from pytest_auepora.evaluation.case_result import Ended
-from pytest_auepora.evaluation.further import FurtherAnswers, Steps, adrive, drive
+from pytest_auepora.evaluation.further import CallBudget, FurtherAnswers, Steps, adrive, drive
 from pytest_auepora.evaluation.suite import blank_run, suite_metrics
 from pytest_auepora.evaluation.update import UpdatePlan
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenSuite
 from pytest_auepora.metrics.registry import Registry
 
+WHO = "s.golden.yaml", "", "a"
 N = 70
 """More cases than are measured at once."""
 
@@ -166,3 +166,23 @@ def test_what_ends_the_run_ends_it_in_a_further_answer(asked: Any) -> None:
     one = asked(says)
     with pytest.raises(Exit):
         drive(one.again().decide(one.finish(), one.suite.cases[0], range(1, 9)))
+
+
+def test_without_a_limit_all_calls_may_be_made() -> None:
+    budget = CallBudget()
+    assert budget.allows(10**6)
+    assert budget.take(10**6, WHO)
+    assert (budget.left, budget.refused) == (None, {})
+
+
+def test_calls_are_taken_until_none_is_left() -> None:
+    budget = CallBudget(3)
+    assert [budget.take(2, WHO), budget.take(2, WHO), budget.take(1, WHO)] == [True, False, True]
+    assert (budget.left, list(budget.refused)) == (0, [WHO])
+    assert not budget.allows(1)
+
+
+def test_calls_that_cannot_be_paid_for_are_refused() -> None:
+    budget = CallBudget(afford=lambda calls: calls < 3)
+    assert [budget.take(2, WHO), budget.take(3, WHO)] == [True, False]
+    assert list(budget.refused) == [WHO]
