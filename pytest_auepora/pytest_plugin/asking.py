@@ -159,12 +159,12 @@ class AskedCase:
         calls = [caller.call(*ask) for ask in self._with_upcoming()]
         if source.suite.judge_metrics and caller.concurrency == 1 and not is_worker(self.item.config):
             self._judge_early(len(calls))
-            session.judge_lookahead.preload(self.item, calls, caller, self._following())
-        return self._case_calls(calls, [session.judge_lookahead.wait((self.item, i)) for i in range(len(calls))])
+            session.callers.judging.preload(self.item, calls, caller, self._following())
+        return self._case_calls(calls, [session.callers.judging.wait((self.item, i)) for i in range(len(calls))])
 
     async def afirst_answers(self) -> CaseCalls:
         """Do the same in the running loop."""
-        caller, lookahead = self.source.caller, self.source.suite.session.judge_lookahead
+        caller, lookahead = self.source.caller, self.source.suite.session.callers.judging
         calls = [await caller.acall(*ask) for ask in self._with_upcoming()]
         return self._case_calls(calls, [await lookahead.await_judged((self.item, i)) for i in range(len(calls))])
 
@@ -272,4 +272,4 @@ class AskedCase:
                 metrics = [metric for metric in metrics if metric.name not in suite.scored_once]
             if metrics:
                 judge = partial(source.flow.judge_early, self.case, source.system, metrics, i)
-                suite.session.judge_lookahead.expect((self.item, i), metrics, judge)
+                suite.session.callers.judging.expect((self.item, i), metrics, judge)

@@ -176,7 +176,6 @@ class Running:
         if is_case and not report.passed:
             if ended := call.when == "call" and CASE_REPORTS not in item.stash:
                 self._session.callers.forget(item)
-                self._session.judge_lookahead.forget(item)
             if call.when == "setup" or (ended and not self._session.options.checking):
                 self._end_unmeasured(item, call, report)
         if call.when != "teardown" and (case_reports := item.stash.get(CASE_REPORTS, None)) is not None:
@@ -200,7 +199,6 @@ class Running:
         """Stop early calls before the system they use is torn down."""
         if self._session.callers.ahead and self._session.queue.group_ends(item, nextitem):
             self._session.callers.drop()
-            self._session.judge_lookahead.forget()
 
     def pytest_sessionfinish(self) -> None:
         """Put the streams back: no call prints any more."""

@@ -109,78 +109,6 @@ def _surely_runs(item: pytest.Item) -> bool:
     )
 
 
-class Callers:
-    """One caller for functions, one for coroutines: made when first needed, closed at the end.
-
-    *after* is called with the name of each call that ran beside its owner and its result, in whichever thread ends it.
-    """
-
-    def __init__(
-        self, config: pytest.Config, options: Options, after: Callable[[Hashable, CallResult], None] | None = None
-    ) -> None:
-        self._config, self._options, self._after = config, options, after
-        self._callers: dict[bool, Caller] = {}
-        self._test_task: tuple[pytest.Item, asyncio.Task[Any]] | None = None
-
-    def caller_for(self, system: System) -> Caller:
-        """Return the caller for *system*."""
-        if (caller := self._callers.get(system.is_async)) is None:
-            concurrency = self._concurrency(is_async=system.is_async)
-            stops_early = self._config.getoption("maxfail", 0)
-            caller = self._callers[system.is_async] = Caller(
-                concurrency, processes=process_count(self._config),
-                lookahead=concurrency if stops_early and concurrency > 1 else None,
-                timeout=self._options.timeout, retry=self._options.retry, coroutines=system.is_async, after=self._after,
-            )  # fmt: skip
-        return caller
-
-    def _concurrency(self, *, is_async: bool) -> int:
-        if is_worker(self._config):
-            return 1  # a worker's items are everybody's list, not its own share, so it cannot look ahead
-        if self._options.seed is not None:
-            return 1  # calls side by side draw from the same global generators in whatever order they get there
-        return self._options.concurrency or (ASYNC_CONCURRENCY if is_async else 1)
-
-    @property
-    def ahead(self) -> bool:
-        """Whether calls were started that nobody has asked for."""
-        return any(caller.ahead for caller in self._callers.values())
-
-    def remember_task(self, item: pytest.Item) -> None:
-        """Remember the asyncio task of this test, so that `forget` can cancel it after a timeout.
-
-        Only pytest-asyncio makes a task for each test.
-        """
-        if item.get_closest_marker("asyncio") is not None:
-            import asyncio
-
-            task = asyncio.current_task()
-            self._test_task = (item, task) if task is not None else None
-
-    def forget(self, item: pytest.Item) -> None:
-        """Give up the calls of *item*, which was ended from outside, and cancel its task.
-
-        What ends a loop from outside, as pytest-timeout does, leaves the task there, for later cases to run.
-        """
-        if self._test_task is not None and self._test_task[0] is item:
-            (_, task), self._test_task = self._test_task, None
-            if not task.done() and not task.get_loop().is_closed():
-                task.cancel()
-        for caller in self._callers.values():
-            caller.forget(lambda key: isinstance(key, tuple) and key[0] is item)
-
-    def drop(self) -> None:
-        """Forget calls started early: the systems they use are about to go."""
-        for caller in self._callers.values():
-            caller.drop()
-
-    def close(self) -> None:
-        """Cancel what still runs."""
-        for caller in self._callers.values():
-            caller.close()
-        self._callers.clear()
-
-
 class JudgeLookahead:
     """Asks LLM judges about answers that come early, while pytest is still at an earlier item.
 
@@ -268,3 +196,77 @@ class JudgeLookahead:
         if self._executor is not None:
             self._executor.close(wait=False)
             self._executor = None
+
+
+class Callers:
+    """One caller for functions, one for coroutines: made when first needed, closed at the end.
+
+    ``judging`` gets what they call early, and gives up what they give up.
+    """
+
+    def __init__(self, config: pytest.Config, options: Options, judging: JudgeLookahead) -> None:
+        self._config, self._options, self.judging = config, options, judging
+        self._callers: dict[bool, Caller] = {}
+        self._test_task: tuple[pytest.Item, asyncio.Task[Any]] | None = None
+
+    def caller_for(self, system: System) -> Caller:
+        """Return the caller for *system*."""
+        if (caller := self._callers.get(system.is_async)) is None:
+            concurrency = self._concurrency(is_async=system.is_async)
+            stops_early = self._config.getoption("maxfail", 0)
+            caller = self._callers[system.is_async] = Caller(
+                concurrency, processes=process_count(self._config),
+                lookahead=concurrency if stops_early and concurrency > 1 else None,
+                timeout=self._options.timeout, retry=self._options.retry, coroutines=system.is_async,
+                after=self.judging.judge,
+            )  # fmt: skip
+        return caller
+
+    def _concurrency(self, *, is_async: bool) -> int:
+        if is_worker(self._config):
+            return 1  # a worker's items are everybody's list, not its own share, so it cannot look ahead
+        if self._options.seed is not None:
+            return 1  # calls side by side draw from the same global generators in whatever order they get there
+        return self._options.concurrency or (ASYNC_CONCURRENCY if is_async else 1)
+
+    @property
+    def ahead(self) -> bool:
+        """Whether calls were started that nobody has asked for."""
+        return any(caller.ahead for caller in self._callers.values())
+
+    def remember_task(self, item: pytest.Item) -> None:
+        """Remember the asyncio task of this test, so that `forget` can cancel it after a timeout.
+
+        Only pytest-asyncio makes a task for each test.
+        """
+        if item.get_closest_marker("asyncio") is not None:
+            import asyncio
+
+            task = asyncio.current_task()
+            self._test_task = (item, task) if task is not None else None
+
+    def forget(self, item: pytest.Item) -> None:
+        """Give up the calls of *item*, which was ended from outside, and cancel its task.
+
+        What ends a loop from outside, as pytest-timeout does, leaves the task there, for later cases to run.
+        """
+        if self._test_task is not None and self._test_task[0] is item:
+            (_, task), self._test_task = self._test_task, None
+            if not task.done() and not task.get_loop().is_closed():
+                task.cancel()
+        for caller in self._callers.values():
+            caller.forget(lambda key: isinstance(key, tuple) and key[0] is item)
+        self.judging.forget(item)
+
+    def drop(self) -> None:
+        """Forget calls started early: the systems they use are about to go."""
+        for caller in self._callers.values():
+            caller.drop()
+        self.judging.forget()
+
+    def close(self) -> None:
+        """Cancel what still runs."""
+        for caller in self._callers.values():
+            caller.close()
+        self._callers.clear()
+        self.judging.close()

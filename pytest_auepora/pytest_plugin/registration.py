@@ -46,10 +46,9 @@ def _start_session(config: pytest.Config, options: Options, replay: Replay | Non
     raised = Exception, SystemExit, pytest.fail.Exception, pytest.skip.Exception
     project_hooks = ProjectHooks(config.rootpath, raised, (pytest.exit.Exception,))
     progress = Progress("judged scores", show=False)  # `RunProgress` shows it, or calls in its place
-    judge_lookahead = JudgeLookahead(options.concurrency, progress)
-    callers = Callers(config, options, judge_lookahead.judge)
+    callers = Callers(config, options, JudgeLookahead(options.concurrency, progress))
     session = config.stash[SESSION] = AueporaSession(
-        config, options, project_hooks, replay, progress, judge_lookahead, callers, Queue(())
+        config, options, project_hooks, replay, progress, callers, Queue(())
     )
     config.pluginmanager.register(session, "auepora-session")
     return session

@@ -35,7 +35,7 @@ from ..regression.policy import CLUSTERS_FOR_STATISTICS
 from .compat import is_worker, parameters_of, positional_fixtures, process_count, variant_of
 from .keys import CASE, CASE_PARAMETER, SUFFIXES
 from .labels import SuiteLabels
-from .lookahead import Callers, JudgeLookahead, Queue
+from .lookahead import Callers, Queue
 from .options import Options, is_asked_for
 from .replay import Replay
 
@@ -65,7 +65,6 @@ class AueporaSession:
     project: ProjectHooks
     replay: Replay | None
     progress: Progress
-    judge_lookahead: JudgeLookahead
     callers: Callers
     queue: Queue
     answered: Callable[..., None] | None = None
@@ -205,7 +204,6 @@ class AueporaSession:
     def pytest_sessionfinish(self) -> None:
         """Cancel calls before pytest tears session fixtures down, also after ``-x`` and Ctrl-C."""
         self.callers.close()
-        self.judge_lookahead.close()
 
 
 @dataclass(eq=False, repr=False)

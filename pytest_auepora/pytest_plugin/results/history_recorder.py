@@ -24,6 +24,7 @@ from ...regression.outcomes import Note
 from ...regression.verdict import Verdict
 from ..case_reports import CaseReport, unpack
 from ..session import AueporaSession
+from ..suite_judge import JUDGE
 
 if TYPE_CHECKING:
     from ...reporting.report import Trend
@@ -48,7 +49,6 @@ class Recorder:
         self.started = datetime.now(timezone.utc)
         self._began = perf_counter()
         self._rows: dict[tuple[str, str], dict[str, CaseRow]] = {}  # the cases of each run that is not judged yet
-        self._results: dict[tuple[str, str], dict[str, CaseResult]] = defaultdict(dict)
         self._cut: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)  # cases whose answers are not kept whole
         self._ids: dict[tuple[str, str], str] = {}
         self._unread = unread
@@ -75,8 +75,10 @@ class Recorder:
                 case_report.recordings = []  # pytest holds reports to the end, and answers are large
 
     def _write(self, case_report: CaseReport) -> None:
-        path, variant, result = case_report.path, case_report.variant, case_report.result
-        key = path, variant
+        path, variant = key = case_report.path, case_report.variant
+        result = (
+            self.config.stash[JUDGE].runs[key].cases[case_report.result.case_id]
+        )  # which has further answers as well
         if key not in self._rows:
             self._rows[key] = {}
             run = self._session.load(path).variant(variant).blank_run()
@@ -84,10 +86,7 @@ class Recorder:
             self._journal.begin(run, self._session.commit)
         recordings = case_report.recordings if self._to_keep.answers != 0 else []  # they may be kept elsewhere
         if case_report.kind:
-            result, looks = self._results[key][result.case_id], result.looks
-            result.looks = max(result.looks, looks)
             recordings = RecordedAnswers([self._rows[key][result.case_id]]).get(result.case_id, []) + recordings
-        self._results[key][result.case_id] = result
         result_to_store = self._stored_result(result)
         case = CaseJson.of(result_to_store, recordings)
         self._rows[key][result.case_id] = case.row()

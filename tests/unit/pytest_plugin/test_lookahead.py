@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from pytest_auepora.adapters.systems import System
+from pytest_auepora.base.progress import Progress
 from pytest_auepora.base.retry import RetryPolicy
-from pytest_auepora.pytest_plugin.lookahead import Callers
+from pytest_auepora.pytest_plugin.lookahead import Callers, JudgeLookahead
 
 
 class Config(SimpleNamespace):
@@ -27,7 +28,7 @@ def callers(
     given: dict[str, Any] = {"workerinput": {"workerid": "gw0", "workercount": workers}} if workers else {}
     options: Any = SimpleNamespace(concurrency=concurrency, seed=seed, timeout=timeout, retry=retry)
     config: Any = Config(maxfail=maxfail, **given)
-    return Callers(config, options)
+    return Callers(config, options, JudgeLookahead(None, Progress("judged scores", show=False)))
 
 
 async def ask(*_: Any) -> str:

@@ -17,7 +17,7 @@ def session(tmp_path: Path) -> AueporaSession:
     (tmp_path / "steps.yaml").write_text("- call: it\n")
     config: Any = SimpleNamespace(rootpath=tmp_path)
     project, unused = SimpleNamespace(registry=None), cast(Any, None)
-    return AueporaSession(config, unused, cast(Any, project), None, unused, unused, unused, unused)
+    return AueporaSession(config, unused, cast(Any, project), None, unused, unused, unused)
 
 
 @pytest.mark.parametrize(

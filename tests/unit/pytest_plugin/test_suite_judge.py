@@ -23,7 +23,7 @@ def judge(tmp_path: Path) -> SuiteJudge:
     config: Any = SimpleNamespace(rootpath=tmp_path)
     options: Any = SimpleNamespace(why=False, keeps_answers=False)
     project, unused = SimpleNamespace(registry=Registry()), cast(Any, None)
-    return SuiteJudge(AueporaSession(config, options, cast(Any, project), None, unused, unused, unused, unused))
+    return SuiteJudge(AueporaSession(config, options, cast(Any, project), None, unused, unused, unused))
 
 
 def test_a_rerun_replaces_the_earlier_result(judge: SuiteJudge) -> None:
