@@ -76,14 +76,12 @@ class Recorder:
 
     def _write(self, case_report: CaseReport) -> None:
         path, variant = key = case_report.path, case_report.variant
-        result = (
-            self.config.stash[JUDGE].runs[key].cases[case_report.result.case_id]
-        )  # which has further answers as well
+        run = self.config.stash[JUDGE].runs[key]
+        result = run.cases[case_report.result.case_id]  # which has further answers as well
         if key not in self._rows:
             self._rows[key] = {}
-            run = self._session.load(path).variant(variant).blank_run()
-            run.provenance = dict(case_report.provenance)
-            self._journal.begin(run, self._session.commit)
+            blank = replace(run, cases={}, provenance=dict(case_report.provenance))
+            self._journal.begin(blank, self._session.commit)
         recordings = case_report.recordings if self._to_keep.answers != 0 else []  # they may be kept elsewhere
         if case_report.kind:
             recordings = RecordedAnswers([self._rows[key][result.case_id]]).get(result.case_id, []) + recordings
