@@ -240,16 +240,17 @@ class GoldenFile(pytest.Module):
     def _bodies(self) -> tuple[Any, Any]:
         """What the items of cases run, and those in an event loop."""
         if self._auepora.options.checking:
-            from .labels_checking import check_labels, check_labels_async
+            from .labels_checking import check_labels
 
-            return check_labels, check_labels_async
+            return check_labels, check_labels
         return run_case, run_case_async
 
     def _template(self, fixtures: tuple[str, ...], bodies: tuple[Any, Any], *, is_async: bool) -> types.FunctionType:
         """Return ``def case(<fixtures>)``, which calls one of *bodies*, compiled as if it stood in the golden file."""
-        prefix, wait = ("async ", "await ") if is_async else ("", "")
+        body = bodies[is_async]
+        prefix, wait = "async " if is_async else "", "await " if inspect.iscoroutinefunction(body) else ""
         source = f"{prefix}def case({', '.join(fixtures)}): {wait}run()"
-        scope: dict[str, Any] = {"run": partial(bodies[is_async], self._auepora), "__file__": str(self.path)}
+        scope: dict[str, Any] = {"run": partial(body, self._auepora), "__file__": str(self.path)}
         exec(compile(source, str(self.path), "exec"), scope)
         template: types.FunctionType = scope["case"]
         return template

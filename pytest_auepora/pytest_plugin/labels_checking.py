@@ -47,12 +47,6 @@ def check_labels(session: AueporaSession) -> None:
         pytest.fail("\n".join(texts), pytrace=False)
 
 
-async def check_labels_async(session: AueporaSession) -> None:
-    """Do the same where the corpus comes from an async fixture."""
-    __tracebackhide__ = True
-    check_labels(session)
-
-
 def _where(path: str, place: tuple[int, int] | None) -> str:
     return path if place is None else f"{path}:{place[0]}:{place[1]}"
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from pytest_auepora.core.run import Run
+from pytest_auepora.evaluation.further import Purpose
 from pytest_auepora.regression.outcomes import BaselineNote, GateOutcome
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.text import Code
-from pytest_auepora.reporting.wording.steps import next_steps
+from pytest_auepora.reporting.wording.steps import ASKED_FOR, next_steps
 
 from ..builders import Case, baseline_of, run_of, verdict_of
 from .suites import CASES, REFUSAL, green, red_by_gates, refusing, sampled
@@ -144,3 +145,7 @@ def test_who_has_the_html_report_is_not_told_to_make_one() -> None:
     make, show = (next_steps(run, verdict, html)[0].parts[1] for html in (None, "out/r.html"))
     assert (make, show) == ("pytest --auepora-report html:report.html", "out/r.html")
     assert next_steps(run, verdict, html="") == []
+
+
+def test_every_purpose_of_calls_has_words() -> None:
+    assert set(ASKED_FOR) == set(get_args(Purpose))
