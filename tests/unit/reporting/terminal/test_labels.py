@@ -57,28 +57,24 @@ def test_a_label_that_was_rewritten() -> None:
     assert moved_text(label("merged", new_id="new"), "f:1:2", "new") == "f:1:2: old → new (merged)"
 
 
-def test_those_that_moved_come_in_the_order_of_the_file() -> None:
-    assert page([MOVED, VALID, GONE]) == [
-        "shop  shop.golden.yaml",
-        "3 labels of 2 cases: 1 valid, 1 re-anchorable, 1 orphaned",
-        "  shop.golden.yaml:3:9: old: orphaned (what it said is not known)",
-        "  shop.golden.yaml:12:20: old: re-anchorable, now new (text from run 7)",
-    ]
-
-
-def test_where_none_moved_there_is_only_the_count() -> None:
-    assert page([VALID])[1:] == ["1 label of 1 case: 1 valid"]
-    assert page([])[1:] == ["0 labels of 0 cases: none"]
-
-
-def test_a_label_whose_place_is_not_known() -> None:
-    assert page([label("orphaned", case="c")])[-1] == "  shop.golden.yaml:0:0: old: orphaned"
-
-
-def test_a_rewritten_label_shows_both_names() -> None:
-    assert page([MOVED], Repaired({("a", 0): "new"}))[-1] == (
-        "  shop.golden.yaml:12:20: old → new (re-anchorable; text from run 7)"
-    )
+@pytest.mark.parametrize(
+    ("labels", "repaired", "lines"),
+    [
+        ([MOVED, VALID, GONE], None,  # in the order of the file
+         ["3 labels of 2 cases: 1 valid, 1 re-anchorable, 1 orphaned",
+          "  shop.golden.yaml:3:9: old: orphaned (what it said is not known)",
+          "  shop.golden.yaml:12:20: old: re-anchorable, now new (text from run 7)"]),
+        ([VALID], None, ["1 label of 1 case: 1 valid"]),
+        ([], None, ["0 labels of 0 cases: none"]),
+        ([label("orphaned", case="c")], None,  # its place is not known
+         ["1 label of 1 case: 1 orphaned", "  shop.golden.yaml:0:0: old: orphaned"]),
+        ([MOVED], Repaired({("a", 0): "new"}),  # both names
+         ["1 label of 1 case: 1 re-anchorable",
+          "  shop.golden.yaml:12:20: old → new (re-anchorable; text from run 7)"]),
+    ],
+)  # fmt: skip
+def test_the_page_on_a_golden_file(labels: list[CheckedLabel], repaired: Repaired | None, lines: list[str]) -> None:
+    assert page(labels, repaired) == ["shop  shop.golden.yaml", *lines]
 
 
 def test_labels_that_cannot_be_checked_are_told_by_reason() -> None:
@@ -105,17 +101,19 @@ def test_what_is_left_to_people() -> None:
     assert remaining_labels(None, []) == set()
 
 
-def test_what_a_rewrite_did() -> None:
-    done = Repaired({("a", 0): "new"}, {Path("x/__baselines__/shop.json"): 2})
-    assert repaired_texts(done, [MOVED, GONE, GONE]) == [
-        "rewritten: 1 label",
-        "carried over in shop.json: 2 cases",
-        "left to people: 1 label",
-    ]
-    assert repaired_texts(done, [MOVED]) == ["rewritten: 1 label", "carried over in shop.json: 2 cases"]
+DONE = Repaired({("a", 0): "new"}, {Path("x/__baselines__/shop.json"): 2})
+REWRITTEN = ["rewritten: 1 label", "carried over in shop.json: 2 cases"]
 
 
-def test_what_could_not_be_written_comes_first() -> None:
-    done = Repaired(problem="nothing was rewritten: disk full")
-    assert repaired_texts(done, [MOVED]) == ["nothing was rewritten: disk full", "left to people: 1 label"]
-    assert repaired_texts(Repaired(), [VALID]) == []
+@pytest.mark.parametrize(
+    ("done", "labels", "lines"),
+    [
+        (DONE, [MOVED, GONE, GONE], [*REWRITTEN, "left to people: 1 label"]),
+        (DONE, [MOVED], REWRITTEN),
+        (Repaired(), [VALID], []),
+        (Repaired(problem="nothing was rewritten: disk full"), [MOVED],
+         ["nothing was rewritten: disk full", "left to people: 1 label"]),
+    ],
+)  # fmt: skip
+def test_what_a_rewrite_did(done: Repaired, labels: list[CheckedLabel], lines: list[str]) -> None:
+    assert repaired_texts(done, labels) == lines

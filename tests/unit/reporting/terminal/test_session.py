@@ -23,14 +23,6 @@ from pytest_auepora.reporting.terminal.session import (
 from ..builders import Case, baseline_of, run_of, verdict_of
 
 
-def test_header() -> None:
-    assert header_lines(files=["*.golden.yaml"], concurrency=8, timeout=2.5, accepting="new", baseline="b") == [
-        "auepora: golden files *.golden.yaml, concurrency 8, timeout 2.5 s, baselines in b",
-        "auepora: accepting results into the baseline (new)",
-    ]
-    assert header_lines() == []
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -39,36 +31,46 @@ def test_header() -> None:
         ({"concurrency": 8, "seed": 7}, ["auepora: seed 7, one call at a time"]),
         ({"concurrency": 8, "seed": 7, "spread": True}, ["auepora: seed 7, one call at a time in each worker"]),
         ({"spread": True}, []),
+        ({}, []),
+        ({"files": ["*.golden.yaml"], "concurrency": 8, "timeout": 2.5, "accepting": "new", "baseline": "b"},
+         ["auepora: golden files *.golden.yaml, concurrency 8, timeout 2.5 s, baselines in b",
+          "auepora: accepting results into the baseline (new)"]),
     ],
-)
-def test_header_says_how_many_calls_at_a_time(given: dict[str, Any], said: list[str]) -> None:
+)  # fmt: skip
+def test_the_header_names_what_was_set(given: dict[str, Any], said: list[str]) -> None:
     assert header_lines(**given) == said
 
 
-def test_what_an_update_wrote_and_what_not() -> None:
-    refused: dict[str, Refused] = dict.fromkeys([f"case-{i:02}" for i in range(12)], "raised")
-    refused["later"] = "skipped"
-    done = Accepted(Path("/shop/b.json"), written=True, unchanged=3, refused=refused)
-    assert accepted_lines(done, Path("/shop")) == [
-        "baseline b.json written: commit it: what it says of metrics changed, 3 unchanged",
-        "  not accepted: case-00, case-01, case-02, case-03, case-04, case-05, case-06, case-07, case-08, case-09 and "
-        "2 more (raised in all answers)",
-        "  not accepted: later (skipped)",
-    ]
-    done = Accepted(Path("/shop/b.json"), written=True, added=["a"], not_selected=2)
-    assert accepted_lines(done, Path("/shop")) == ["baseline b.json written: commit it: 1 added (a), 2 not asked for"]
-    assert accepted_lines(Accepted(Path("/shop/b.json")), Path("/shop")) == [
-        "baseline b.json left as it was: nothing to accept"
-    ]
+def accepted(**changes: Any) -> Accepted:
+    return Accepted(Path("/shop/b.json"), **changes)
 
 
-def test_what_an_update_left_to_chance_and_what_falls_add_up() -> None:
-    done = Accepted(Path("b.json"), kept=["a", "b"], falls={"mrr": Falls(3, 0.8, 0.74)})
-    _, kept, falls = accepted_lines(done, Path("/shop"))
-    assert kept.startswith("  2 cases answered differently by no more than chance")
-    assert falls.startswith("  mrr: 3 accepted falls in a row add up from 0.800 to 0.740; an anchor")
-    preview = Accepted(Path("/shop/b.json"), written=True, added=["a"])
-    assert accepted_lines(preview, Path("/shop"), preview=True) == ["baseline b.json would be written: 1 added (a)"]
+RAISED: dict[str, Refused] = {**dict.fromkeys([f"case-{i:02}" for i in range(12)], "raised"), "later": "skipped"}
+
+
+@pytest.mark.parametrize(
+    ("done", "lines"),
+    [
+        (accepted(), ["baseline b.json left as it was: nothing to accept"]),
+        (accepted(written=True, added=["a"], not_selected=2),
+         ["baseline b.json written: commit it: 1 added (a), 2 not asked for"]),
+        (accepted(written=True, unchanged=3, refused=RAISED),
+         ["baseline b.json written: commit it: what it says of metrics changed, 3 unchanged",
+          "  not accepted: case-00, case-01, case-02, case-03, case-04, case-05, case-06, case-07, case-08, case-09 "
+          "and 2 more (raised in all answers)",
+          "  not accepted: later (skipped)"]),
+        (accepted(kept=["a", "b"], falls={"mrr": Falls(3, 0.8, 0.74)}),
+         ["baseline b.json left as it was: 2 unchanged",
+          "  2 cases answered differently by no more than chance, so they stay as they are: "
+          "`pytest --auepora-update=anew` writes them",
+          "  mrr: 3 accepted falls in a row add up from 0.800 to 0.740; an anchor keeps steps from adding up: "
+          "`pytest --auepora-update=anchor`"]),
+    ],
+)  # fmt: skip
+def test_what_an_update_wrote_and_what_not(done: Accepted, lines: list[str]) -> None:
+    assert accepted_lines(done, Path("/shop")) == lines
+    said = [line.replace("written: commit it", "would be written") for line in lines]
+    assert accepted_lines(done, Path("/shop"), preview=True) == said
 
 
 def test_what_still_fails_is_not_called_failed_in_an_update() -> None:
@@ -98,16 +100,28 @@ def test_a_row_has_the_noise_and_the_threshold() -> None:
     assert lines(Suggestion(), 80) == []
 
 
-def test_notes_tell_what_no_threshold_mends() -> None:
+LEARNED = "learned from {} answers to each of 2 cases"
+ERRORED = "1 case errored and could teach nothing"
+
+
+@pytest.mark.parametrize(
+    ("found", "notes"),
+    [
+        (Suggestion(repeats=1),
+         ["learned from 1 answer to each of 2 cases", ERRORED,
+          "one answer to each shows no noise: ask more often with --auepora-repeat",
+          "1 flaky case: a (passes in 40 % of the answers); fix them, or quarantine them for a while"]),
+        (Suggestion([NOISE], 5, [], ["mrr >= 0.9"], ["recall@5 >= 0.5"], ["a"], ["mrr"]),
+         [LEARNED.format(5), ERRORED,
+          "1 flaky case: a (passes in 40 % of the answers); fix them, or quarantine them for a while",
+          "assertions that hold in some answers only: a; assert what every right answer says, or let "
+          "`assertions: report` judge them over all cases",
+          "missed, and not by noise, so left as they are: mrr >= 0.9",
+          "missed by noise now and then, and no bound leaves room for it: recall@5 >= 0.5",
+          "policy: tolerance takes noise for loss: mrr; policy: auto does not"]),
+    ],
+)  # fmt: skip
+def test_notes_tell_what_no_threshold_mends(found: Suggestion, notes: list[str]) -> None:
     run = Run("suite")
     run.add([CaseResult("a"), CaseResult("b", state="error")])
-    verdict = Verdict("suite", flaky={"a": 0.4})
-    found = Suggestion([NOISE], 5, [], ["mrr >= 0.9"], ["recall@5 >= 0.5"], ["a"], ["mrr"])
-    told = suggestion_notes(run, verdict, found)
-    assert told[0] == "learned from 5 answers to each of 2 cases"
-    for word in (
-        "1 case errored", "40 % of the answers", "some answers only: a", "left as they are: mrr >= 0.9",
-        "no bound leaves room for it: recall@5 >= 0.5", "policy: tolerance takes noise for loss: mrr",
-    ):  # fmt: skip
-        assert [word for line in told if word in line] == [word]
-    assert "ask more often" in suggestion_notes(run, Verdict("suite"), Suggestion())[-1]
+    assert suggestion_notes(run, Verdict("suite", flaky={"a": 0.4}), found) == notes
