@@ -32,8 +32,8 @@ def test_keyword_selection(project: Example) -> None:
 
 def test_last_failed_runs_the_failed_case_alone(project: Example) -> None:
     project.case("warranty", "thresholds: {token_f1: 0.9}")
-    project.run_apart().assert_outcomes(passed=5, failed=1)
-    second = project.run_apart("--lf")
+    project.run(cache=True).assert_outcomes(passed=5, failed=1)
+    second = project.run("--lf", cache=True)
     second.assert_outcomes(failed=1)
     assert "warranty" in str(second.stdout)
     assert "1 of 5 cases" in str(second.stdout)

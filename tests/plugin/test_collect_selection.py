@@ -39,7 +39,7 @@ def test_a_selection_without_golden_cases_is_green(project: Example, args: tuple
     assert NONE in str(result.stdout)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "1"), marks=pytest.mark.slow)])
 def test_a_plugin_that_selects_other_tests_leaves_the_run_green(project: Example, workers: tuple[str, ...]) -> None:
     project.write("tests/test_plain.py", PLAIN)
     project.conftest(SPLIT)

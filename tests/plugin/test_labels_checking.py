@@ -103,7 +103,7 @@ def test_what_is_no_corpus_fails_the_check_with_words(shop: Example, value: str,
     scored = shop.run("-x")
     assert scored.ret == (0 if value == "None" else 1)
     assert (says in str(scored.stdout), "Traceback" in str(scored.stdout)) == (value != "None", False)
-    assert "auepora_files" not in str(shop.run().stdout), "the file is there"
+    assert "auepora_files" not in str(scored.stdout), "the file is there"
 
 
 def test_other_tests_are_left_out_no_labels_is_no_success(project: Example) -> None:

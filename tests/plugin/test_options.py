@@ -19,11 +19,6 @@ def test_every_option_implies_auepora(project: Example, option: str) -> None:
     assert outcomes["passed"] >= 5
 
 
-def test_a_missing_baseline_fails_without_auepora(project: Example) -> None:
-    result = project.run("--auepora-require-baseline", auepora=False)
-    assert result.ret == 1
-
-
 @pytest.mark.parametrize(
     ("setting", "said"),
     [

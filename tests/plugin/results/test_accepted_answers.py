@@ -51,7 +51,7 @@ def test_nothing_is_kept_unless_it_is_wished(project: Example) -> None:
     assert [path.name for path in (project.path / "__baselines__").iterdir()] == ["shop.json"]
 
 
-@pytest.mark.parametrize("how", [{}, {"plugins": ("xdist",)}])
+@pytest.mark.parametrize("how", [{}, pytest.param({"plugins": ("xdist",)}, marks=pytest.mark.slow)])
 def test_an_update_keeps_answers_and_documents(keeping: Example, how: dict[str, Any]) -> None:
     keeping.run("--auepora-update=all", *(["-n2"] if how else []), **how)
     kept = texts(keeping)

@@ -29,26 +29,25 @@ def states(project: Example) -> dict[str, Any]:
     return {i: (c.state, c.xfail) for i, c in store(project).load("last").cases.items()}
 
 
-@pytest.mark.parametrize("replay", [False, True])
 @pytest.mark.parametrize("end", ENDINGS)
 @pytest.mark.parametrize("way", ASSERTS)
-def test_a_system_ends_its_case(counted: Example, way: str, end: str, replay: bool) -> None:
+def test_a_system_ends_its_case_then_and_in_a_replay(counted: Example, way: str, end: str) -> None:
     code, outcome = ENDINGS[end]
     counted.when_asked("warehouse", f"import pytest; {code}")
     counted.edit("thresholds:\n  recall@3: 0.9\n", "")
     test = "shop.golden.yaml"
     if source := ASSERTS[way]:
         test = counted.write("test_it.py", source).name
-    result = counted.run(test)
-    if replay:
-        lock_out(counted)
-        result = counted.run(test, "--auepora-replay")
-    assert result.ret == 0, str(result.stdout)
     case = {"skip": ("skipped", None), "xfail": ("skipped", "known")}[end]
-    assert states(counted) == {i: case if i == "warehouse" else ("passed", None) for i in states(counted)}
-    if way != "evaluate":
-        assert outcome.items() <= result.parseoutcomes().items()
-    result.stdout.fnmatch_lines(["*4 passed*1 skipped*" if end == "skip" else "*4 passed*1 expected to fail*"])
+    for option in ((), ("--auepora-replay",)):
+        result = counted.run(test, *option)
+        assert result.ret == 0, str(result.stdout)
+        assert states(counted) == {i: case if i == "warehouse" else ("passed", None) for i in states(counted)}
+        if way != "evaluate":
+            assert outcome.items() <= result.parseoutcomes().items()
+        result.stdout.fnmatch_lines(["*4 passed*1 skipped*" if end == "skip" else "*4 passed*1 expected to fail*"])
+        if not option:
+            lock_out(counted)
 
 
 @pytest.mark.parametrize("end", ENDINGS)

@@ -31,8 +31,10 @@ def run_with(project: Example, name: str, error: str, *args: str, **how: Any) ->
     return int(result.ret), "\n".join([str(result.stdout), str(result.stderr), *written])
 
 
-@pytest.mark.parametrize("error", ERRORS)
-@pytest.mark.parametrize("name", HOOKS)
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [*(("redact", error) for error in ERRORS), ("run_finished", "KeyError"), ("run_finished", "Failed")],
+)
 def test_a_hook_that_raises_fails_the_run_and_is_named(project: Example, name: str, error: str) -> None:
     code, told = run_with(project, name, error)
     assert code == 1
@@ -42,7 +44,9 @@ def test_a_hook_that_raises_fails_the_run_and_is_named(project: Example, name: s
     assert len(store(project).runs()) == 1
 
 
-@pytest.mark.parametrize("args", [(), ("-n2",), ("--full-trace", "--showlocals", "-vv", "-rA")])
+@pytest.mark.parametrize(
+    "args", [(), pytest.param(("-n2",), marks=pytest.mark.slow), ("--full-trace", "--showlocals", "-vv", "-rA")]
+)
 def test_a_result_that_could_not_be_redacted_has_no_text(project: Example, args: tuple[str, ...]) -> None:
     project.edit("query: When do parcels leave the warehouse?", "query: When do parcels leave, hunter2?")
     code, told = run_with(project, "redact", "ZeroDivisionError", *args, plugins=("xdist",) if "-n2" in args else ())

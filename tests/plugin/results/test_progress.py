@@ -102,5 +102,6 @@ def test_nothing_is_drawn_where_nobody_looks(project: Example) -> None:
     assert "calls" not in seen_on_a_terminal(project, "--auepora")
 
 
+@pytest.mark.slow
 def test_without_pytests_terminal_nothing_is_drawn(project: Example) -> None:
     assert "asking" not in seen_on_a_terminal(project, "--auepora-update", "-p", "no:terminal")

@@ -117,7 +117,7 @@ def test_an_interrupted_run_has_its_reports(job: Example) -> None:
         "def rag():\n    def ask(query):\n        if 'parcels' in query:\n            raise KeyboardInterrupt\n"
         "        return answer(query)\n    return ask"
     )
-    result = job.run_apart("--auepora-report", "json:a.json")
+    result = job.run("--auepora-report", "json:a.json", interrupts=True)
     assert result.ret == pytest.ExitCode.INTERRUPTED
     assert list(read_json_report(job.read("a.json")).runs[0].cases) == ["refund-window"]
     assert "1 of 5 cases ran" in job.read("summary.md")

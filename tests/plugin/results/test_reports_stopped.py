@@ -17,8 +17,7 @@ def test_a_stopped_run_does_not_pass(project: Example, stop: str) -> None:
     project.write("zoo.golden.yaml", "suite: zoo\nmetrics: [mrr]\ncases: [{id: a, query: zebra, relevant_docs: [x]}]\n")
     project.edit("def answer(", "import pytest\n\n\ndef answer(", "shop.py")
     project.when_asked("zebra", stop)
-    run = project.run_apart if "Keyboard" in stop else project.run  # Ctrl-C would end these tests as well
-    result = run("-x", *REPORTS)
+    result = project.run("-x", *REPORTS, interrupts=True)
     assert result.ret != 0
     report = json.loads(project.read("r.json"))
     assert report["stopped"]

@@ -24,7 +24,7 @@ NARROW = "def rag(client):\n    return answer\n\n\n@pytest.fixture\ndef client()
         ("rag", NARROW, "ScopeMismatch: You tried to access the function scoped fixture client", "def client()"),
     ],
 )
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "1"), marks=pytest.mark.slow)])
 def test_cases_without_a_system_say_why_once(
     project: Example, workers: tuple[str, ...], name: str, source: str, cause: str, what: str
 ) -> None:

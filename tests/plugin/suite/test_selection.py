@@ -82,10 +82,10 @@ def test_its_name_selects_it_by_accident_and_does_no_harm(project: Example) -> N
 @pytest.mark.parametrize("workers", BOTH)
 def test_last_failed_brings_the_cases_of_a_failed_suite(project: Example, workers: tuple[str, ...]) -> None:
     project.edit("recall@3: 0.9", "mean_latency: {max: 0.000000001}")
-    project.run_apart(*workers).assert_outcomes(passed=5, failed=1)
-    project.run_apart("--lf").assert_outcomes(passed=5, failed=1)
+    project.run(*workers, cache=True, plugins=("xdist",) if workers else ()).assert_outcomes(passed=5, failed=1)
+    project.run("--lf", cache=True).assert_outcomes(passed=5, failed=1)
     project.edit("mean_latency: {max: 0.000000001}", "recall@3: 0.9")
-    project.run_apart("--lf").assert_outcomes(passed=6)
+    project.run("--lf", cache=True).assert_outcomes(passed=6)
     assert json.loads(project.read(".pytest_cache/v/cache/lastfailed")) == {}
 
 
@@ -93,7 +93,7 @@ def test_stepwise_passes_no_suite_without_its_cases(project: Example) -> None:
     project.edit("recall@3: 0.9", "mean_latency: {max: 0.000000001}")
     project.write("z.golden.yaml", project.read("shop.golden.yaml").replace("suite: shop", "suite: z"))
     for _ in range(2):
-        result = project.run_apart("--sw")
+        result = project.run("--sw", cache=True)
         assert result.ret != 0
         assert f"FAILED {SUITE}" in str(result.stdout)
 

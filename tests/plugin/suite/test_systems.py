@@ -34,7 +34,7 @@ def test_the_system_is_made_for_cases_alone(project: Example, scope: str, made: 
     assert len(project.read("made.txt").splitlines()) == made
 
 
-@pytest.mark.parametrize("scope", ["session", "module", "function"])
+@pytest.mark.parametrize("scope", ["session", "function"])
 @pytest.mark.parametrize("plugin", ["pytest_asyncio.plugin", "anyio.pytest_plugin"])
 def test_an_async_fixture_is_made_for_cases_alone(project: Example, plugin: str, scope: str) -> None:
     pytest.importorskip(plugin.partition(".")[0])

@@ -42,8 +42,7 @@ def calls(project: Example) -> int:
     return project.read("calls.txt").count("\n")
 
 
-@pytest.mark.parametrize("define", ["def", "async def"])
-@pytest.mark.parametrize("way", TESTS)
+@pytest.mark.parametrize(("way", "define"), [*((way, "def") for way in TESTS), ("item", "async def")])
 def test_what_passes_once_does_not_fail_and_replays_so(project: Example, way: str, define: str) -> None:
     unsteady(project, wrong=(1, 3), define=define)
     test = project.write("test_it.py", TESTS[way]).name if TESTS[way] else "shop.golden.yaml"

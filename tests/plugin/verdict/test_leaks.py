@@ -14,7 +14,7 @@ from pytest_auepora.io.edit import with_variants
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.regression.accept import Acceptance, accept
 
-RUNS = 20
+RUNS = 10
 GOLDEN = """\
 suite: hr
 metrics: [recall@5, leak_rate@5]

@@ -130,7 +130,7 @@ def test_configurations_that_differ_by_case_alone(project: Example) -> None:
     assert "'BM25' and 'bm25'" in str(result.stdout)
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+@pytest.mark.parametrize("workers", [(), pytest.param(("-n", "1"), marks=pytest.mark.slow)])
 def test_another_order_of_nameless_configurations_is_not_worse(project: Example, workers: tuple[str, ...]) -> None:
     plugins = ("xdist",) if workers else ()
     text = MODELS.replace("answer(query)", "self.found(query)").replace("Model().ask", "request.param.ask").replace(
