@@ -160,4 +160,4 @@ def test_the_hook_of_pre_commit_checks_golden_files(runner: Runner) -> None:
     golden = runner.folder / chosen[0]
     golden.write_text(golden.read_text(encoding="utf-8").replace("recall@3", "recal@3", 1), encoding="utf-8")
     done = runner.run(f"{hook['entry']} {chosen[0]}")
-    assert (done.returncode, "did you mean 'recall@3'" in done.stdout) == (1, True)
+    assert (done.returncode, "'recall@3'" in done.stdout) == (1, True)

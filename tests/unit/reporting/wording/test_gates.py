@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.regression.outcomes import HAS_NUMBER, PASS_RATE
+from pytest_auepora.regression.outcomes import HAS_NUMBER, PASS_RATE, GateOutcome
 from pytest_auepora.regression.verdict import Verdict
 from pytest_auepora.reporting.wording.gates import (
     gate_groups,
@@ -15,6 +15,7 @@ from pytest_auepora.reporting.wording.gates import (
     gate_title,
     owner_and_cost,
     reason_text,
+    suite_failure,
 )
 
 from .outcomes import RUN, gate, member
@@ -54,6 +55,23 @@ def test_titles_name_the_kind_and_the_part(changes: dict[str, Any], title: str) 
     outcome = gate(**changes)
     assert gate_title(outcome) == title
     assert gate_sentence(outcome, RUN) == f"{title}: {reason_text(outcome, RUN)}"
+
+
+LIMITS: dict[str, Any] = {"op": "min", "limit": 0.8, "value": 0.75, "n": 4, "total": 5, "n_error": 0}
+FAILED = gate(kind="threshold", state="failed", line=4, owner="search", worst_cases=("a", "b"), **LIMITS)
+SAID = f"{RUN.path}:4: token_f1: 0.7500 is not >= 0.8 (over 4 of 5 cases) (owner: search)"
+SUSPECT = gate(kind="baseline", metric="", state="failed", reason="suspects", names=("a",))
+
+
+@pytest.mark.parametrize(
+    ("failed", "lines"),
+    [
+        ([FAILED], [SAID, "cases that cost most: a, b"]),
+        ([FAILED, SUSPECT], ["2 gates failed: token_f1, baseline", SAID]),
+    ],
+)
+def test_the_test_of_a_suite_says_why_it_failed(failed: list[GateOutcome], lines: list[str]) -> None:
+    assert suite_failure(RUN, failed, [])[:2] == lines
 
 
 def test_gates_are_listed_by_what_became_of_them() -> None:

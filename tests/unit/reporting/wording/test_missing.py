@@ -27,6 +27,8 @@ from .outcomes import RUN, gate
          "a and 1 more had a score in the baseline and has none now (mrr: no relevant_docs); "
          "accept a run with `pytest --auepora-update`"),
         ({"reason": "must_pass skipped", "names": ("a",)}, "a: must pass, and was skipped"),
+        ({"reason": "nothing measured", "names": ("mrr", "bleu")},
+         "no case has a number in mrr, bleu, so nothing was judged"),
         ({"reason": "aggregate failed", "detail": "it raised X"}, "not judged: it raised X"),
         ({"kind": "calibration", "reason": "judge gone"},
          "the judge that was calibrated is not there: no model is named now; its gates count only with it"),

@@ -16,6 +16,7 @@ from pytest_auepora.reporting.wording.notes import (
     flaky_line,
     is_all_skipped,
     notes_of,
+    repeats_line,
     skipped_lines,
 )
 
@@ -33,13 +34,15 @@ def run_with(*cases: CaseResult) -> Run:
 @pytest.mark.parametrize(
     ("run", "verdict", "notes"),
     [
-        (run_with(CaseResult("case-7", findings=[KNOWN]), CaseResult("q", quarantine="2999-01-01")),
+        (run_with(CaseResult("case-7", findings=[KNOWN]), CaseResult("q", quarantine="2999-01-01"),
+                  CaseResult("old", quarantine="2001-01-01")),
          Verdict("s", comparison=Comparison(unsteady=("mrr",)), look="only"),
          ["looked once: no further answers were to be had, so today's alone decided",
           "case-7 varies: 4 of 5 accepted, 0 of 1 today: cannot fail alone",
           "mrr: no longer steady, answers to one case differed in this run; "
           "if intended, `pytest --auepora-update` stores it",
-          "in quarantine, not held to the baseline: q (until 2999-01-01)"]),
+          "in quarantine, not held to the baseline: q (until 2999-01-01)",
+          "quarantine is over, held to the baseline again: old (until 2001-01-01)"]),
         # cases that vary as when they were accepted share a line
         (run_with(*(CaseResult(i, findings=[f]) for i, f in (("a", KNOWN), ("b", NEWS), ("c", KNOWN)))), Verdict("s"),
          ["b varies: 5 of 5 accepted held, 1 of 3 today",
@@ -57,6 +60,15 @@ def test_what_cases_gates_and_looks_say_for_themselves(run: Run, verdict: Verdic
 @pytest.mark.parametrize(("flaky", "line"), [({}, ""), ({"a": 0.4}, "1 flaky case: a (passes in 40 % of the answers)")])
 def test_flaky_cases(flaky: dict[str, float], line: str) -> None:
     assert flaky_line(Verdict("s", flaky=flaky)) == line
+
+
+@pytest.mark.parametrize(
+    ("repeats", "line"),
+    [((1,), "seed 7"), ((5,), "each case asked 5 times, seed 7"), ((2, 5), "asked 2 to 5 times, seed 7")],
+)
+def test_repeats_and_the_seed_share_a_line(repeats: tuple[int, ...], line: str) -> None:
+    run = run_with(*(CaseResult(f"case-{times}", repeats=times) for times in repeats))
+    assert repeats_line(replace(run, provenance={"seed": 7})) == line
 
 
 @pytest.mark.parametrize(
