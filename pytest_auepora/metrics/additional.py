@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, field
 from hashlib import blake2b
 from typing import Any
 
@@ -24,7 +24,6 @@ def _hash_text(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 11
 
 
-@dataclass(eq=False, repr=False)
 class DistinctN(Configured):
     """Share of the n-grams of all answers together that are different from each other.
 
@@ -70,7 +69,6 @@ def _mean_cosine(columns: Iterable[Iterable[float]], n: int) -> float:
     return (square - n) / (n * (n - 1))
 
 
-@dataclass(eq=False, repr=False)
 class IntraListDiversity(Configured):
     """How different the returned documents are from each other.
 
@@ -105,7 +103,6 @@ class IntraListDiversity(Configured):
         return Measurement(min(2.0, max(0.0, 1 - _mean_cosine(zip(*units, strict=True), len(units)))))
 
 
-@dataclass(eq=False, repr=False)
 class ResponseDiversity(Configured):
     """How different the answers of all cases are from each other.
 
@@ -151,7 +148,7 @@ class ResponseDiversity(Configured):
 class Latency(Configured):
     """Base of the metrics over one of the timings of a call, in seconds."""
 
-    timing_key: str
+    timing_key = "end_to_end"
 
     positional = "timing_key"
     target = TargetCategory.LATENCY
@@ -176,7 +173,6 @@ def seconds_of(outputs: SystemOutputs, key: str) -> float:
     return seconds
 
 
-@dataclass(eq=False, repr=False)
 class MeanLatency(Latency):
     """Mean seconds of a timing."""
 
@@ -192,7 +188,6 @@ class MeanLatency(Latency):
         return f"mean_latency[{self.timing_key}]"
 
 
-@dataclass(eq=False, repr=False)
 class QuantileLatency(Latency):
     """A quantile of a timing, by nearest rank: always a value that was measured.
 
@@ -226,7 +221,6 @@ def percent_option() -> Any:
     return limited(MISSING, lambda percent: 1 <= percent <= 100, "must be between 1 and 100")
 
 
-@dataclass(eq=False, repr=False)
 class PercentileLatency(Latency):
     """`QuantileLatency` by percent, under the name everyone uses: ``p95_latency``.
 

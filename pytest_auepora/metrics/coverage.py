@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ..base.grouping import grouped
@@ -62,7 +62,6 @@ def _count_source(labels: Sequence[GoldLabel], chunks: Sequence[Document]) -> tu
     return gold + unplaced, common + unplaced_covered
 
 
-@dataclass(eq=False, repr=False)
 class OverSpans(Configured):
     """Base of the metrics over gold passages, of the whole list or of its top k.
 
@@ -141,7 +140,6 @@ _MARKER = r"\[(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\]"
 _ID_KEYS = ("id", "doc_id", "chunk_id", "document_id", "citation", "source", "path")
 
 
-@dataclass(eq=False, repr=False)
 class CoverageEntities(Configured):
     """Share of the case's entities that the returned context mentions.
 
@@ -175,7 +173,6 @@ class CoverageEntities(Configured):
         return Measurement(1 - len(missing) / len(entities), details={"missing": missing})
 
 
-@dataclass(eq=False, repr=False)
 class CitationCoverage(Configured):
     """1 where the answer cites something and every citation leads to a known document, else 0.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from ..core.conversation import asked_text
@@ -53,7 +53,7 @@ class Judged(AsksCritic, Batched):  # type: ignore[override]  # concurrency is t
         prompt: the name of the prompt's file.
     """
 
-    scale: str
+    scale = "0-1"
     prompt: ClassVar[str]
     deterministic = False
     judged = True
@@ -115,7 +115,6 @@ DIMENSIONS = {
 """What is asked in each respect that has a name of its own; other names are asked about as they are."""
 
 
-@dataclass(eq=False, repr=False)
 class LLMFaithfulnessScore(AgainstEvidence, Judged):  # type: ignore[override]  # concurrency is that of the critic
     """How well the evidence supports the answer, in a judge's eyes; n/a for refusals, which state nothing.
 
@@ -145,7 +144,6 @@ class LLMGroundedness(LLMFaithfulnessScore):
     stem = "llm_groundedness"
 
 
-@dataclass(eq=False, repr=False)
 class LLMAnswerQuality(Judged):
     """How well the answer serves the question, in a judge's eyes.
 
@@ -220,7 +218,6 @@ def _read_weights(raw: Mapping[str, float] | str, dimensions: Sequence[str]) -> 
     return {d: weights.get(d, 1.0) for d in dimensions}
 
 
-@dataclass(eq=False, repr=False)
 class Rubric(Judged):
     """Share of the case's ``rubric`` that the answer meets; n/a without one.  One call for each requirement.
 
@@ -261,7 +258,6 @@ _STATEMENTS_ASKED = (
 )
 
 
-@dataclass(eq=False, repr=False)
 class AnswerRelevancy(Judged):
     """Share of the answer's statements that help to answer the question; one call.  To report, not to gate.
 
@@ -288,7 +284,6 @@ class AnswerRelevancy(Judged):
         return Measurement(1 - len(irrelevant) / len(statements), details=details)
 
 
-@dataclass(eq=False, repr=False)
 class Preference(Judged):
     """Whether the answer is better than the baseline's: 1 better, 0.5 no difference, 0 worse.  Two calls.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 from ..core.metrics_base import CaseScore, Measurement, f1
@@ -34,7 +33,6 @@ __all__ = [
 _ADLAKHA = "Adlakha et al. 2023 (arXiv:2307.16877)"
 
 
-@dataclass(eq=False, repr=False)
 class SquadMetric(AgainstTexts):
     """Best agreement with any reference after SQuAD's normalisation.
 
@@ -154,7 +152,6 @@ class KPrecision(AgainstEvidence):
         return Measurement((n - unsupported.total()) / n, details=details)
 
 
-@dataclass(eq=False, repr=False)
 class EvidenceOverlapFaithfulness(AgainstEvidence):
     """Share of the answer's n-grams that occur in the evidence; a cheap proxy of faithfulness.
 

@@ -8,7 +8,7 @@ import re
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache, partial
 from hashlib import sha256
 from importlib import import_module
@@ -230,7 +230,6 @@ class _Semantic(Batched, Compared):
         return (texts, answer) if answer.strip() else Measurement(0.0, details={"note": "the answer is empty"})
 
 
-@dataclass(eq=False, repr=False)
 class BertScoreMetric(_Semantic):
     """BERTScore of the answer, best over the references; without idf weights and baseline rescaling.
 
@@ -277,7 +276,6 @@ class BertScoreMetric(_Semantic):
         return [Measurement(min(max(of_case[self.score_type.lower()], 0.0), 1.0), details=of_case) for of_case in best]
 
 
-@dataclass(eq=False, repr=False)
 class EmbeddingSimilarity(_Semantic):
     """Cosine of the embeddings of answer and reference, best over the references.
 

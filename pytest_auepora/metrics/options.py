@@ -7,6 +7,8 @@ from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
+from typing_extensions import dataclass_transform
+
 from ..base.text import did_you_mean
 from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable
 from ..core.types import EvaluationSample, SystemOutputs
@@ -79,13 +81,14 @@ def where_applicable(function: Callable[..., T], *args: Any) -> T | NotApplicabl
         return NotApplicable(str(exc))
 
 
+@dataclass_transform(eq_default=False, field_specifiers=(field,))
 @dataclass(eq=False, repr=False)
 class Configured(Metric):
-    """A metric whose options are dataclass fields.
+    """A metric whose options are dataclass fields; every subclass is a dataclass, without being decorated.
 
-    A subclass with options of its own is a dataclass as well (``eq=False, repr=False``); each sets ``stem``, its
-    name with fields in braces (``"recall@{k}"``).  Fields that the stem does not show and that differ from their
-    default follow in brackets, so that a metric made in Python carries the name the registry accepts for it.
+    Each sets ``stem``, its name with fields in braces (``"recall@{k}"``).  Fields that the stem does not show and that
+    differ from their default follow in brackets, so that a metric made in Python carries the name the registry accepts
+    for it.
 
     Options declared as ``int``, ``float``, ``bool`` and ``str`` are held to that; whole numbers are at least 1, or what
     the field's metadata call ``least``.  ``Sequence[str]`` is read by `read_words`.
@@ -97,6 +100,10 @@ class Configured(Metric):
     stem: ClassVar[str] = ""
     positional: ClassVar[str] = ""
     """The option that is spelled without its name; the first that the bracket may have."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        dataclass(eq=False, repr=False)(cls)
 
     def __post_init__(self) -> None:
         for option in fields(self):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, interval_of, provenance_keys_of
 from ..core.types import EvaluationSample, MetricResult, SystemOutputs
@@ -41,7 +40,6 @@ def inherit(metric: Metric, base: Metric, *names: str) -> None:
     metric.provenance_keys = provenance_keys_of(base)
 
 
-@dataclass(eq=False, repr=False)
 class OverMetric(Configured):
     """Base of the metrics that are made of another one, *base*, given by name or itself; ``metric`` is it."""
 
@@ -70,7 +68,7 @@ class OverPairs(Configured):
     among ``scenarios``.  No case has a score of its own: measurements carry what the aggregate needs.
     """
 
-    scenarios: Sequence[str]
+    scenarios = cast("Sequence[str]", ())
 
     def note_case(self, sample: EvaluationSample, value: Any) -> Measurement:
         """Return what to remember of a case: *value*, its id, and the case it is a variant of."""

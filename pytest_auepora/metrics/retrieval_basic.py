@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any
 
 from ..core.metrics_base import CaseScore, Measurement, Metric
@@ -12,7 +12,6 @@ from .options import Configured, choice
 from .ranking.matching import Matching, Ranking, need_relevant, ranking_of
 
 
-@dataclass(eq=False, repr=False)
 class Matched(Configured):
     """Base of the metrics that match a returned list with the labels of its case.
 
@@ -47,7 +46,6 @@ class Matched(Configured):
         return {key: value for key, value in super().spelled_options().items() if key != "level"}
 
 
-@dataclass(eq=False, repr=False)
 class Ranked(Matched):
     """Base of the metrics over the relevant slots of a ranking.
 
@@ -76,7 +74,6 @@ class Ranked(Matched):
         return {}
 
 
-@dataclass(eq=False, repr=False)
 class RecallAtK(Ranked):
     """Share of the relevant labels that the top k cover; of at most k of them when *capped*."""
 
@@ -100,7 +97,6 @@ class RecallAtK(Ranked):
         return {"missed": ranking.missed_labels(self.k)}
 
 
-@dataclass(eq=False, repr=False)
 class PrecisionAtK(Ranked):
     """Share of the top k that is relevant: of k slots, or of those *returned* when they are fewer."""
 
@@ -122,7 +118,6 @@ class PrecisionAtK(Ranked):
         return {"skipped_empty_gold": sum(not s.relevant_docs for s in samples)}
 
 
-@dataclass(eq=False, repr=False)
 class HitRateAtK(Ranked):
     """1 when the top k hold anything relevant, else 0."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..core.metrics_base import CHUNK_KEYS, CaseScore, Measurement
@@ -49,7 +48,6 @@ class OverJudgments(Matched):
         raise NotImplementedError
 
 
-@dataclass(eq=False, repr=False)
 class JudgedAtK(OverJudgments):
     """Share of the returned top k that somebody judged, relevant or not."""
 
@@ -96,7 +94,6 @@ class BPref(OverJudgments):
         return Measurement(total / relevant)
 
 
-@dataclass(eq=False, repr=False)
 class RBP(OverJudgments):
     """Rank-biased precision: what a reader gains who goes on to the next document with probability *p*.
 
@@ -143,7 +140,6 @@ class RPrecision(Ranked):
         return {"missed": ranking.missed_labels(len(ranking.names))}
 
 
-@dataclass(eq=False, repr=False)
 class DuplicateRateAtK(Configured):
     """Share of the returned top k that repeats an id from further up; lower is better."""
 
@@ -164,7 +160,6 @@ class DuplicateRateAtK(Configured):
         return Measurement((len(ids) - len(set(ids))) / len(ids), details=nonempty(repeated=repeated))
 
 
-@dataclass(eq=False, repr=False)
 class RetrievalAccuracy(Configured):
     """Share of the candidates that were treated right: relevant and returned, or neither.
 
@@ -198,7 +193,6 @@ class RetrievalAccuracy(Configured):
         return Measurement((tp + tn) / len(candidates), details={"tp": tp, "tn": tn, "fp": fp, "fn": fn})
 
 
-@dataclass(eq=False, repr=False)
 class DocumentNoiseAtK(Configured):
     """Share of the returned top k that is known noise; lower is better.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import InitVar, replace
 from typing import Any
 
 from ..core.types import EvaluationSample
@@ -38,7 +38,6 @@ class _OrByLabels(Ranked):
         return super().read_case(sample)
 
 
-@dataclass(eq=False, repr=False)
 class MRRAtK(_OrByLabels):
     """1 / rank of the first relevant slot; 0 if there is none, or none in the top k.
 
@@ -60,7 +59,6 @@ class MRRAtK(_OrByLabels):
         return {"rank": ranking.first_rank}
 
 
-@dataclass(eq=False, repr=False)
 class MeanAveragePrecision(Ranked):
     """Mean of the precision at each relevant slot of the top k, over all relevant or those found."""
 
@@ -77,7 +75,6 @@ class MeanAveragePrecision(Ranked):
         return ranking.precisions(self.k) / max(n, 1)
 
 
-@dataclass(eq=False, repr=False)
 class NDCGAtK(_OrByLabels):
     """Discounted cumulative gain of the top k, as a share of what an ideal order of all labels would have.
 

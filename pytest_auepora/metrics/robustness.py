@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar
 from typing import Any, ClassVar
 
 from ..core.metrics_base import CaseScore, Measurement, Metric, NotApplicable, mean_of
@@ -27,7 +27,6 @@ _NO_REFUSAL_NOTE = (
 )
 
 
-@dataclass(eq=False, repr=False)
 class Refusals(Labelled):
     """Base of the metrics that count refusals among the cases of one expected behaviour.
 
@@ -94,7 +93,6 @@ class OverRefusal(Refusals):
     source = "the price of refusing: XSTest (arXiv:2308.01263)"
 
 
-@dataclass(eq=False, repr=False)
 class NoiseRobustness(OverMetric, OverPairs):
     """Which share of its score a system keeps when queries are disturbed.
 
@@ -159,7 +157,6 @@ class NoiseRobustness(OverMetric, OverPairs):
         return MetricResult(self.name, self.target, above / below, {**details, "num_samples": len(noisy)})
 
 
-@dataclass(eq=False, repr=False)
 class CounterfactualConsistency(OverPairs):
     """How alike the answers to a case and to its counterfactual variants are.
 
@@ -225,7 +222,6 @@ ERROR_PATTERNS = ("factual error", "documents contain errors", "documents are wr
 """Phrases with which an answer says that its documents are wrong."""
 
 
-@dataclass(eq=False, repr=False)
 class OverRightness(OverMetric):
     """Base of the metrics over answers that another metric calls right.
 
@@ -248,7 +244,6 @@ class OverRightness(OverMetric):
         return score.value >= self.at_least if self.metric.direction == "higher" else score.value <= self.at_least
 
 
-@dataclass(eq=False, repr=False)
 class MisleadingRate(OverRightness, OverPairs):
     """Of the questions answered rightly, the share answered wrongly once the context holds wrong facts.
 
@@ -303,7 +298,6 @@ class MistakeReappearance(_OverMistakes):
         return Measurement(len(repeated) / len(mistakes), details={"repeated": repeated})
 
 
-@dataclass(eq=False, repr=False)
 class ErrorDetection(_OverMistakes):
     """1 where an answer says that its documents are wrong, over the cases in which they are.
 
@@ -329,7 +323,6 @@ class ErrorDetection(_OverMistakes):
         return Measurement(float(read_flag(detected, "metadata['error_detected']")))
 
 
-@dataclass(eq=False, repr=False)
 class ErrorCorrection(OverRightness):
     """Of the answers that point out an error, the share that is right all the same.
 

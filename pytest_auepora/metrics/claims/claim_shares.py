@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import compress
 from typing import Any, ClassVar, NamedTuple
 
@@ -28,7 +28,6 @@ from .checker import (
 )
 
 
-@dataclass(eq=False, repr=False)
 class Checked(Configured):
     """Base of the metrics that ask a `ClaimChecker`.
 
@@ -166,7 +165,6 @@ class ContextRecall(ClaimMetric):
     formula = "reference claims that a retrieved chunk supports / reference claims"
 
 
-@dataclass(eq=False, repr=False)
 class ContextPrecision(ClaimMetric):
     """Share of the retrieved chunks that support a claim of the reference.
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from ...core.metrics_base import CaseScore, Direction, Measurement, NotApplicable
+from ...core.metrics_base import CaseScore, Measurement, NotApplicable
 from ...core.types import EvaluationSample, MetricResult, SystemOutputs, TargetCategory
 from ...errors import MetricError
 from ..additional import seconds_of
@@ -25,7 +24,7 @@ class Operational(Configured):
     """Base of the metrics over what a service reports; lower is better, and nothing is compared with a baseline."""
 
     target = TargetCategory.OPERATIONAL
-    direction: Direction = "lower"
+    direction = "lower"
     deterministic = False
     baselined = False
     oracle = "counted"
@@ -59,7 +58,6 @@ class ErrorRatePer1k(Operational):
         return NotApplicable("aborted by the client") if aborted else Measurement(1000.0)
 
 
-@dataclass(eq=False, repr=False)
 class TimeoutRate(Operational):
     """Share of the calls that took longer than their soft deadline.
 
@@ -133,7 +131,7 @@ class ToolSuccessRate(Operational):
     """
 
     stem = "tool_success_rate"
-    direction = "higher"
+    direction = "higher"  # type: ignore[assignment]  # unlike its base
     additive = True
     formula = "tool calls that succeeded / tool calls, over all cases together"
     source = "metric ownership: tool_success_rate of the workshop layer"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...core.conversation import asked_text
 from ...core.metrics_base import CaseScore, Measurement
@@ -189,7 +188,6 @@ class NoLeak(Forbidden):
         return Measurement(float(not leaked), details=nonempty(leaked=leaked))
 
 
-@dataclass(eq=False, repr=False)
 class LeakRateAtK(Forbidden):
     """Share of the cases with forbidden documents that have one among the top k."""
 

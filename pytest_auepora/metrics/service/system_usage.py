@@ -100,7 +100,7 @@ class Tokens(Operational):
 
     range = (0.0, math.inf)
     source = "usage as the APIs of models report it"
-    kind: str
+    kind = "total"
 
     def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, _: None) -> CaseScore:
         calls = needed(model_calls_of(outputs), _NO_USAGE)
@@ -110,7 +110,6 @@ class Tokens(Operational):
         return Measurement(float(sum(call.get(name, 0) for call in calls for name in names)))
 
 
-@dataclass(eq=False, repr=False)
 class MeanTokens(Tokens):
     """Mean tokens of an answer, over all model calls behind it.
 
@@ -125,7 +124,6 @@ class MeanTokens(Tokens):
     formula = "mean of input tokens + output tokens"
 
 
-@dataclass(eq=False, repr=False)
 class PercentileTokens(Tokens):
     """A percentile of the tokens of an answer, by nearest rank, as `QuantileLatency` has it: ``p95_tokens``.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...base.files import refuse_constant
@@ -214,7 +213,6 @@ def _word_overlap(wording: str, answer: str) -> float:
     return common_count(squad_words(answer, multilingual=foreign), words) / len(words) if words else 0.0
 
 
-@dataclass(eq=False, repr=False)
 class NuggetRecall(Configured):
     """Share of the listed facts that the answer states.
 

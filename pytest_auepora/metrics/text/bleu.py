@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,6 @@ from .comparands import AgainstTexts, answer_text
 from .tokens import common_count, is_mostly_unspaced
 
 
-@dataclass(eq=False, repr=False)
 class _BleuMetric(AgainstTexts):
     """BLEU with all references of a case at once.
 
@@ -144,7 +143,6 @@ def _unit(score: float) -> float:
     return min(score / 100, 1.0)  # exp(log(100)) is a hair above 100
 
 
-@dataclass(eq=False, repr=False)
 class Chrf(AgainstTexts):
     """F-score of the character n-grams of answer and reference, white space left out; best over the references.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ...core.types import Document, EvaluationSample, SystemOutputs, TargetCategory
@@ -25,8 +24,6 @@ class AgainstTexts(Configured):
 class Compared(AgainstTexts):
     """Base of the metrics that compare the answer with the reference, or by *compare_to* with the query."""
 
-    compare_to: str
-
     def __post_init__(self) -> None:
         super().__post_init__()
         by_query = self.compare_to == "query"
@@ -34,7 +31,6 @@ class Compared(AgainstTexts):
         self.required = () if by_query else ("reference_answer",)
 
 
-@dataclass(eq=False, repr=False)
 class AgainstEvidence(Configured):
     """Base of the metrics that compare the answer with evidence.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -58,7 +57,6 @@ _VARIANTS: dict[str, Callable[[Sequence[str], Sequence[str]], RougeScore]] = {
 }
 
 
-@dataclass(eq=False, repr=False)
 class _Rouge(Compared):
     """F-measure against the best of several references.
 
@@ -154,7 +152,6 @@ class RougeL(_Rouge):
     formula = "max over references of 2PR/(P+R), P and R over the longest common subsequence"
 
 
-@dataclass(eq=False, repr=False)
 class RougeScores(_Rouge):
     """Plain mean of several ROUGE variants, each against its best reference.
 
