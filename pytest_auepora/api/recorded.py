@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from ..adapters.outputs import to_outputs
-from ..adapters.systems import System
 from ..base.batches import BATCH_SIZE, LostBatch, in_batches, run_batches
 from ..base.progress import Progress
 from ..calls.call import CallResult
@@ -21,11 +20,10 @@ from ..core.case_texts import ResultFile
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult
 from ..core.scoring import Score
-from ..core.types import EvaluationSample
 from ..errors import RecordedError
 from ..evaluation.case_flow import CaseFlow
 from ..evaluation.case_result import Ended, blank_result
-from ..evaluation.measure import CaseCall, MeasuredAnswer, judging_bar, measure_calls
+from ..evaluation.measure import RECORDED, CaseCall, MeasuredAnswer, judging_bar, measure_calls
 from ..evaluation.project_hooks import ProjectHooks
 from ..io.golden.model import GoldenSuite
 from ..io.streams import RecordedCase, read_recorded
@@ -113,7 +111,7 @@ def _score_batch(
     calls = [CaseCall(record.case, _call(record.raw)) for record in batch]
     # the time it takes to look an answer up is no latency: only recorded timings count
     measured = measure_calls(
-        calls, _RECORDED, metrics, convert=lambda raw, _: to_outputs(raw), timed=False, progress=progress
+        calls, RECORDED, metrics, convert=lambda raw, _: to_outputs(raw), timed=False, progress=progress
     )
     return [answer.result for answer in measured]
 
@@ -121,13 +119,6 @@ def _score_batch(
 def _call(raw: Mapping[str, Any]) -> CallResult:
     error = raw.get("error")
     return CallResult(raw, RecordedError(str(error)) if error else None, attempts=1)
-
-
-def _recorded(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001
-    raise RecordedError(f"{sample.sample_id} was asked already")  # nobody asks: the call is made when it is recorded
-
-
-_RECORDED = System("recorded outputs", False, _recorded)
 
 
 def _lost_results(batch: Iterable[RecordedCase], lost: LostBatch, metrics: Mapping[str, Metric]) -> list[CaseResult]:

@@ -17,7 +17,6 @@ from pathlib import Path
 from random import Random
 from typing import Literal, NamedTuple
 
-from ..adapters.systems import System
 from ..base.progress import Progress
 from ..base.records import Number, Place, Record
 from ..calls.call import CallResult
@@ -27,7 +26,7 @@ from ..core.scoring import score_case
 from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import HistoryError, MetricError, RecordedError
 from ..evaluation.case_flow import CaseFlow
-from ..evaluation.measure import CaseCall, MeasuredAnswer, measure_calls
+from ..evaluation.measure import RECORDED, CaseCall, MeasuredAnswer, measure_calls
 from ..evaluation.recording import RecordedAnswer
 from ..evaluation.replay import RecordedRun
 from ..evaluation.suite import blank_run, suite_metrics
@@ -272,9 +271,7 @@ class _Simulation:
         return _Pool(case, self._measure(case, calls), self.blank.metrics, before)
 
     def _measure(self, case: GoldenCase, calls: Sequence[CallResult]) -> list[CaseResult]:
-        measured = measure_calls(
-            [CaseCall(case, call) for call in calls], _RECORDED, self.metrics, convert=_as_it_is, timed=False
-        )
+        measured = measure_calls([CaseCall(case, call) for call in calls], RECORDED, self.metrics, timed=False)
         return [answer.result for answer in measured]
 
     def detect(self, mutator: Mutator | None, share: float, runs: int | None, rng: Random, bar: Progress) -> Detection:
@@ -411,14 +408,3 @@ def _falls(metric: Metric, sample: EvaluationSample, before: SystemOutputs, afte
         return False
     gain = MetricInfo.of(metric).gain
     return old is not None and new is not None and gain(old, new) < -RESOLUTION
-
-
-def _as_it_is(outputs: SystemOutputs, _: EvaluationSample) -> SystemOutputs:
-    return outputs
-
-
-def _nobody(sample: EvaluationSample, top_k: int) -> SystemOutputs:  # noqa: ARG001
-    raise RecordedError(f"{sample.sample_id} was asked already")
-
-
-_RECORDED = System("recorded answers", False, _nobody)

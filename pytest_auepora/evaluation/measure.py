@@ -156,6 +156,14 @@ def judge_task(
     return JudgeTask(asked_metrics, sample, _with_notes(case_call, answer.outputs.restore()), repeat)
 
 
+def _nobody(sample: EvaluationSample, top_k: int) -> Any:  # noqa: ARG001
+    raise RecordedError(f"{sample.sample_id} was asked already")
+
+
+RECORDED = System("recorded answers", False, _nobody)
+"""Stands for the system of answers that are there already."""
+
+
 def answer_of(
     case_call: CaseCall, system: System, convert: Convert | None, *, timed: bool
 ) -> SystemOutputs | RecordedAnswer | BaseException:
