@@ -24,7 +24,7 @@ from ..core.metrics_base import Metric
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import score_case
 from ..core.types import EvaluationSample, SystemOutputs
-from ..errors import HistoryError, MetricError, RecordedError
+from ..errors import HistoryError, MetricError
 from ..evaluation.case_flow import CaseFlow
 from ..evaluation.measure import RECORDED, CaseCall, MeasuredAnswer, measure_calls
 from ..evaluation.recording import RecordedAnswer
@@ -255,23 +255,16 @@ class _Simulation:
         }
 
     def _pool(self, case: GoldenCase, answers: Sequence[RecordedAnswer], baseline: Baseline | None) -> _Pool:
-        calls = [
-            CallResult(
-                answer.outputs.restore() if answer.outputs is not None else None,
-                None if answer.outputs is not None else RecordedError(answer.recording.error or "?"),
-                answer.recording.seconds, attempts=1, concurrency=answer.recording.concurrency,
-            )
-            for answer in answers
-        ]  # fmt: skip
         before = baseline.cases.get(case.id) if baseline is not None else None
         if before is not None and baseline is not None:
             known = {name: metric_key(info) for name, info in self.blank.metrics.items() if info.baselined}
             other = [n for n in before.scores if n not in known or baseline.metrics[n].key != known[n]]
             before = before.without(other) if before.hash == case.content_hash else None
-        return _Pool(case, self._measure(case, calls), self.blank.metrics, before)
+        return _Pool(case, self._measure(case, answers), self.blank.metrics, before)
 
-    def _measure(self, case: GoldenCase, calls: Sequence[CallResult]) -> list[CaseResult]:
-        measured = measure_calls([CaseCall(case, call) for call in calls], RECORDED, self.metrics, timed=False)
+    def _measure(self, case: GoldenCase, answers: Sequence[RecordedAnswer | SystemOutputs]) -> list[CaseResult]:
+        calls = [CaseCall(case, CallResult(answer, attempts=1)) for answer in answers]
+        measured = measure_calls(calls, RECORDED, self.metrics, timed=False)
         return [answer.result for answer in measured]
 
     def detect(self, mutator: Mutator | None, share: float, runs: int | None, rng: Random, bar: Progress) -> Detection:
@@ -350,7 +343,7 @@ class _Simulation:
         if place not in self._mutants:
             outputs = mutator.mutant(case_id, number, key)
             case = self.pools[case_id].case
-            self._mutants[place] = self._measure(case, [CallResult(outputs, attempts=1)])[0] if outputs else None
+            self._mutants[place] = self._measure(case, [outputs])[0] if outputs else None
         return self._mutants[place]
 
     def sight(self, mutator: Mutator, registry: Registry) -> Sight:
@@ -381,7 +374,7 @@ def _answers(source: RecordedRun, case: GoldenCase) -> list[RecordedAnswer]:
     """Return the recorded answers to *case* as it is now, without those it was asked for because one failed."""
     result = source.run.cases.get(case.id)
     recordings = source.recordings.get(case.id, ())[: result.n_answers if result is not None else 1]
-    answers = [RecordedAnswer(recording, source.keys, source.run_id) for recording in recordings]
+    answers = [RecordedAnswer(recording, source.keys) for recording in recordings]
     return [answer for answer in answers if not answer.differs(case)]
 
 
