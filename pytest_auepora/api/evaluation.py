@@ -31,8 +31,8 @@ from ..history.settings import project_place, project_root
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.registry import Registry
-from ..regression.baseline import Baseline
-from ..regression.baseline_file import Anchor, baseline_path, load_anchor
+from ..regression.baseline import Baseline, baseline_path
+from ..regression.baseline_file import Anchor, load_anchor
 from ..regression.cause import Cause
 from ..regression.guards.calibration import standing_of
 from ..regression.guards.case_trial import Confirmed

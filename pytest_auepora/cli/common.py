@@ -23,7 +23,8 @@ from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
 from ..metrics.judge.settings import use_judge
 from ..metrics.registry import Registry, add_from, project_registry
-from ..regression.baseline_file import baseline_path, parse_baseline
+from ..regression.baseline import baseline_path
+from ..regression.baseline_file import parse_baseline
 from ..regression.guards.calibration import FOLDER
 from ..reporting.terminal.layout import Page, render
 from ..reporting.text import harmless

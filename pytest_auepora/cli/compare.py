@@ -14,7 +14,8 @@ from ..core.run import Run
 from ..errors import AueporaError, NotComparableError
 from ..history.compare import CompareReport, compare
 from ..io.golden.load import load_policy
-from ..regression.baseline_file import baseline_path, load_baseline
+from ..regression.baseline import baseline_path
+from ..regression.baseline_file import load_baseline
 from ..regression.policy import RegressionPolicy
 from ..reporting.formats import side_by_side_formats as formats
 from ..reporting.formats.comparison_report import comparison_json, comparison_lines, render_report_md

@@ -15,8 +15,8 @@ from ..core.run import CaseResult, MetricInfo, Run
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.catalogue import ALWAYS
 from ..metrics.registry import Registry
-from ..regression.baseline import Baseline
-from ..regression.baseline_file import baseline_path, load_baseline
+from ..regression.baseline import Baseline, baseline_path
+from ..regression.baseline_file import load_baseline
 from ..regression.checks import ASSERTIONS
 from ..regression.guards.calibration import FOLDER
 from ..regression.outcomes import BaselineNote

@@ -13,7 +13,8 @@ from ..io.edit import LabelFile, Slot
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenSuite
 from ..metrics.registry import Registry
-from ..regression.baseline_file import anchor_path, baseline_path, lock_baseline, read_baseline
+from ..regression.baseline import baseline_path
+from ..regression.baseline_file import anchor_path, lock_baseline, read_baseline
 from .check import CheckedLabel, provable_new_ids
 
 

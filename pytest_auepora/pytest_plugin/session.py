@@ -26,8 +26,8 @@ from ..evaluation.update import UpdatePlan, deciding_metrics
 from ..io.golden.load import load_golden
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..io.golden.names import disk_name
-from ..regression.baseline import Baseline
-from ..regression.baseline_file import Anchor, baseline_path, load_anchor
+from ..regression.baseline import Baseline, baseline_path
+from ..regression.baseline_file import Anchor, load_anchor
 from ..regression.guards.calibration import standing_of
 from ..regression.guards.case_trial import Confirmed
 from ..regression.outcomes import Advisory, BaselineNote

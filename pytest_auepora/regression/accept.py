@@ -86,12 +86,15 @@ class Acceptance:
         return not {"all", "anew"}.isdisjoint(self.intents)
 
 
-def accept(path: Path, run: Run, how: Acceptance) -> Accepted:
+def accept(path: Path, run: Run, how: Acceptance | Collection[str]) -> Accepted:
     """Merge *run* into the baseline at *path*, under a lock, and write it if that changes a byte.
+
+    *how* may be its intents alone.
 
     Raises:
         BaselineError: the file is broken and this is no full update of all cases, or it cannot be written.
     """
+    how = how if isinstance(how, Acceptance) else Acceptance(how)
     with lock_baseline(path):
         try:
             old = load_baseline(path, run.suite, run.variant)

@@ -5,12 +5,15 @@ Sorted keys, four decimals, no timestamps: the same results give the same bytes.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Literal, TypeVar
+from urllib.parse import quote
 
 from ..base.json import fields_of
 from ..base.records import Count, Number, Place, Record, given_fields
@@ -32,7 +35,23 @@ MAX_DATA = 20_000
 Match = Literal["exact", "span", "fallback_doc", "none"]
 """How the labels of a case were matched, see `labels.check`."""
 
+_MAX_NAME = 100
 _LIST = r"\[\n([-+.\w\s,\"]*)\]"  # of numbers and words: no text of the file holds an unescaped line break
+
+
+def baseline_path(golden: Path, suite: str, variant: str, override: Path | None = None) -> Path:
+    """Return the path of the baseline of *suite*: ``__baselines__/<suite>.json`` next to the golden file.
+
+    *override* is a directory to use instead, or the file itself if it ends in ``.json``.
+    Each configuration of a parametrized system has its own file.
+    """
+    if override is not None and override.suffix == ".json":
+        return override
+    folder = override if override is not None else golden.parent / "__baselines__"
+    name = quote(variant, safe="-_.+ ")
+    if len(name) > _MAX_NAME:  # file names may have some 255 bytes
+        name = f"{name[: _MAX_NAME - 13]}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
+    return folder / (f"{suite}@{name}.json" if variant else f"{suite}.json")
 
 
 @dataclass(slots=True)

@@ -6,14 +6,12 @@ baseline that stays, so that many small steps add up to one that fails.  It is w
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from ..base.files import locked, read_text, seen_path
 from ..base.records import Record, RecordError, parse_json, read_record
@@ -21,23 +19,7 @@ from ..core.run import run_title
 from ..errors import BaselineError, NotWrittenError
 from .baseline import FORMAT, Baseline
 
-_MAX_NAME = 100
 _ACCEPT = "run the whole suite with --auepora-update"
-
-
-def baseline_path(golden: Path, suite: str, variant: str, override: Path | None = None) -> Path:
-    """Return the path of the baseline of *suite*: ``__baselines__/<suite>.json`` next to the golden file.
-
-    *override* is a directory to use instead, or the file itself if it ends in ``.json``.
-    Each configuration of a parametrized system has its own file.
-    """
-    if override is not None and override.suffix == ".json":
-        return override
-    folder = override if override is not None else golden.parent / "__baselines__"
-    name = quote(variant, safe="-_.+ ")
-    if len(name) > _MAX_NAME:  # file names may have some 255 bytes
-        name = f"{name[: _MAX_NAME - 13]}-{hashlib.sha256(name.encode()).hexdigest()[:12]}"
-    return folder / (f"{suite}@{name}.json" if variant else f"{suite}.json")
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from ...evaluation.replay import RecordedRun
 from ...history.answers import load_recorded
 from ...history.store import HistoryStore
 from ...io.golden.model import GoldenSuite
-from ...regression.baseline_file import baseline_path, load_baseline
+from ...regression.baseline import baseline_path
+from ...regression.baseline_file import load_baseline
 from ...reporting.terminal.layout import Cell, Column, table
 from ...reporting.wording.mutants import detection_rows, sensitivity_lines, share_text, unchanged_text
 from ..arguments import add_shared, existing_path, whole_number

@@ -15,7 +15,8 @@ from ...evaluation.replay import RecordedRun
 from ...history.answers import load_recorded
 from ...history.store import HistoryStore
 from ...metrics.registry import Registry
-from ...regression.baseline_file import baseline_path, load_baseline
+from ...regression.baseline import baseline_path
+from ...regression.baseline_file import load_baseline
 from ...reporting.formats.repro_file import file_name, repro_text
 from ..arguments import add_shared, existing_path
 from ..common import PASSED, load_suite, open_history, print_page, terminal_page

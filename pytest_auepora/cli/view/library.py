@@ -21,7 +21,7 @@ from ...history.compare import WHY_NOT, CompareReport, as_baseline
 from ...history.store import HistoryStore
 from ...history.tables import StoredRun
 from ...metrics.annotation.labels import answer_hash
-from ...regression.baseline_file import baseline_path
+from ...regression.baseline import baseline_path
 from ...regression.compare import Comparison
 from ...regression.compare import compare as pair_cases
 from ...regression.outcomes import BaselineNote

@@ -12,8 +12,8 @@ from pytest_auepora.core.metrics_base import Measurement, Metric
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
 from pytest_auepora.errors import UnknownNameError
 from pytest_auepora.metrics.registry import Registry
-from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.regression.baseline_file import baseline_path
+from pytest_auepora.regression.accept import accept
+from pytest_auepora.regression.baseline import baseline_path
 
 GOLDEN = "suite: shop\nmetrics: [token_f1]\ncases:\n" + "".join(
     f"- {{id: c{i}, query: Question {i}, reference_answer: within thirty days of purchase}}\n" for i in range(12)
@@ -75,7 +75,7 @@ def test_what_a_metric_raises_decides_nothing(golden: Path, says: str) -> None:
     def system(query: str) -> str:
         return "within thirty days of purchase"
 
-    accept(baseline_path(golden, "shop", ""), evaluate(golden, system, registry=registry).run, Acceptance({"all"}))
+    accept(baseline_path(golden, "shop", ""), evaluate(golden, system, registry=registry).run, ["all"])
     fresh.says = says
     verdict = evaluate(golden, system, registry=registry).verdict
     assert (verdict.outcome, verdict.word, len(verdict.regressed_cases)) == ("failed", "mixed", 12)

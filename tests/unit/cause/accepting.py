@@ -15,8 +15,8 @@ from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.io.golden.model import GoldenSuite
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.regression.baseline import Baseline
-from pytest_auepora.regression.baseline_file import baseline_path, load_baseline
+from pytest_auepora.regression.baseline import Baseline, baseline_path
+from pytest_auepora.regression.baseline_file import load_baseline
 from pytest_auepora.regression.guards.case_trial import Confirmed
 
 

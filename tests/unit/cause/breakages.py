@@ -14,7 +14,7 @@ from pytest_auepora.core.rag_interface import Generator, Retriever, SimpleRAGSys
 from pytest_auepora.core.types import Document, Response, RetrievedDocument
 from pytest_auepora.evaluation.recording import Recording
 from pytest_auepora.history.accepted import AcceptedTexts, accepted_path
-from pytest_auepora.regression.baseline_file import baseline_path
+from pytest_auepora.regression.baseline import baseline_path
 from pytest_auepora.regression.cause import Cause
 
 from .accepting import accept_system

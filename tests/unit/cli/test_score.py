@@ -17,7 +17,7 @@ from pytest_auepora.errors import UnsendableError
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.regression.baseline_file import baseline_path
+from pytest_auepora.regression.baseline import baseline_path
 from pytest_auepora.regression.checks import OneAnswer, answers_of
 from tests.unit.metrics.judge.judge_server import GOOD, judge_server
 

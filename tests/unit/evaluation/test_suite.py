@@ -20,7 +20,7 @@ from pytest_auepora.evaluation.suite import find_baseline, run_suite
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.regression.baseline_file import baseline_path
+from pytest_auepora.regression.baseline import baseline_path
 from pytest_auepora.regression.outcomes import BaselineNote
 
 from .large_suite import answers, golden

@@ -30,7 +30,8 @@ from pytest_auepora.labels.check import check_case
 from pytest_auepora.labels.corpus import corpus_of
 from pytest_auepora.labels.repair import baselines_of, repair
 from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.regression.baseline_file import anchor_path, baseline_path, load_baseline
+from pytest_auepora.regression.baseline import baseline_path
+from pytest_auepora.regression.baseline_file import anchor_path, load_baseline
 from pytest_auepora.regression.verdict import Verdict
 
 from .recordings import said

@@ -26,7 +26,7 @@ from pytest_auepora.history.compare import compare
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden.model import GoldenCase
 from pytest_auepora.labels.corpus import Chunk
-from pytest_auepora.regression.baseline_file import baseline_path
+from pytest_auepora.regression.baseline import baseline_path
 from pytest_auepora.regression.verdict import Verdict
 
 from ..reporting.builders import Case, run_of

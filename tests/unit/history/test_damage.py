@@ -29,7 +29,7 @@ from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.regression.baseline_file import baseline_path
+from pytest_auepora.regression.baseline import baseline_path
 
 from ...mutations import JUNK, damaged, mutated, tries
 

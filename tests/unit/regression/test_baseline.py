@@ -16,7 +16,8 @@ from pytest_auepora.errors import BaselineError
 from pytest_auepora.io.golden.load import load_golden
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.regression.baseline_file import baseline_path, parse_baseline
+from pytest_auepora.regression.baseline import baseline_path
+from pytest_auepora.regression.baseline_file import parse_baseline
 from pytest_auepora.regression.verdict import judge
 from tests.mutations import damaged, mutated, tries
 

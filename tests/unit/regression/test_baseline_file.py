@@ -9,7 +9,8 @@ import pytest
 from pytest_auepora.base.files import locked
 from pytest_auepora.errors import BaselineError, NotWrittenError
 from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.regression.baseline_file import baseline_path, load_anchor, load_baseline, lock_baseline
+from pytest_auepora.regression.baseline import baseline_path
+from pytest_auepora.regression.baseline_file import load_anchor, load_baseline, lock_baseline
 
 from .runs import case, run
 

@@ -9,7 +9,8 @@ import pytest
 
 from pytest_auepora.core.run import MetricInfo, Run
 from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.regression.baseline_file import Anchor, anchor_path, baseline_path, load_anchor
+from pytest_auepora.regression.baseline import baseline_path
+from pytest_auepora.regression.baseline_file import Anchor, anchor_path, load_anchor
 from pytest_auepora.regression.guards.interval_guard import limits
 from pytest_auepora.regression.policy import AnchorPolicy, RegressionPolicy
 from pytest_auepora.regression.verdict import Verdict, judge

@@ -11,7 +11,7 @@ from pytest_auepora.core.run import Run
 from pytest_auepora.errors import NotComparableError, UnknownRunError
 from pytest_auepora.history.accepted import NAME, accepted_path, find_accepted
 from pytest_auepora.history.compare import WHY_NOT, as_baseline
-from pytest_auepora.regression.baseline_file import baseline_path
+from pytest_auepora.regression.baseline import baseline_path
 from pytest_auepora.regression.verdict import Verdict
 
 from ...reporting.builders import Case, baseline_of, run_of, verdict_of
