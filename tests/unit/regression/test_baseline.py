@@ -115,3 +115,15 @@ def test_whatever_was_edited_is_said_or_judged(stored: tuple[Path, str], tries: 
             continue
         judge(done.run, suite.gates, suite.policy, done.metrics, baseline=baseline)
     assert refused > tries / 4
+
+
+def test_where_it_lies() -> None:
+    golden = Path("golden/x.golden.yaml")
+    assert baseline_path(golden, "x", "") == Path("golden/__baselines__/x.json")
+    assert baseline_path(golden, "x", "bm25").name == "x@bm25.json"
+    assert "/" not in baseline_path(golden, "x", "a/b:c").name.replace("x@", "")
+    assert baseline_path(golden, "x", "", Path("d")) == Path("d/x.json")
+    assert baseline_path(golden, "x", "v", Path("f.json")) == Path("f.json")
+    long = [baseline_path(golden, "x", "parameter-" * 60 + end).name for end in "ab"]
+    assert long[0] != long[1]
+    assert max(map(len, long)) < 120

@@ -1,4 +1,4 @@
-"""The file of a baseline: where it lies, and that only one run changes it."""
+"""The file of a baseline: only one run changes it."""
 
 from __future__ import annotations
 
@@ -9,22 +9,9 @@ import pytest
 from pytest_auepora.base.files import locked
 from pytest_auepora.errors import BaselineError, NotWrittenError
 from pytest_auepora.regression.accept import Acceptance, accept
-from pytest_auepora.regression.baseline import baseline_path
 from pytest_auepora.regression.baseline_file import load_anchor, load_baseline, lock_baseline
 
 from .runs import case, run
-
-
-def test_where_it_lies() -> None:
-    golden = Path("golden/x.golden.yaml")
-    assert baseline_path(golden, "x", "") == Path("golden/__baselines__/x.json")
-    assert baseline_path(golden, "x", "bm25").name == "x@bm25.json"
-    assert "/" not in baseline_path(golden, "x", "a/b:c").name.replace("x@", "")
-    assert baseline_path(golden, "x", "", Path("d")) == Path("d/x.json")
-    assert baseline_path(golden, "x", "v", Path("f.json")) == Path("f.json")
-    long = [baseline_path(golden, "x", "parameter-" * 60 + end).name for end in "ab"]
-    assert long[0] != long[1]
-    assert max(map(len, long)) < 120
 
 
 def test_another_suite_under_the_same_path_is_refused(tmp_path: Path) -> None:
