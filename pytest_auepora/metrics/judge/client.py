@@ -67,7 +67,7 @@ class OpenAICompatibleCritic(LLMCritic):
         key_header: ``Authorization`` sends ``Bearer <key>``; any other header (Azure: ``api-key``) the bare key.
         query: what follows the ``?`` of the URL (Azure: ``{"api-version": "…"}``).
         temperature, seed, max_tokens: sent along unless None.
-        extra: further keys of the request body, ``{"reasoning_effort": "low"}`` for instance.
+        extra: further keys of the request body, ``{"reasoning_effort": "low"}`` for instance; None leaves one out.
         schema: how the reply's form is asked for: ``json_schema``, ``json_object``, ``none``, or ``auto``: the first
             of them that the server does not refuse.
         timeout: seconds one attempt may take.
@@ -129,7 +129,7 @@ class OpenAICompatibleCritic(LLMCritic):
         self.url = f"{base_url.rstrip('/')}/chat/completions" + (f"?{urlencode(query)}" if query else "")
         self.usage = JudgeUsage(cost=None if prices is None else 0.0)
         parameters = {"temperature": temperature, "seed": seed, "max_tokens": max_tokens}
-        self._parameters = {**{k: v for k, v in parameters.items() if v is not None}, **(extra or {})}
+        self._parameters = {k: v for k, v in {**parameters, **(extra or {})}.items() if v is not None}
         self._schema = schema
         self._accepted, self._accepted_schema = self._parameters, schema  # what the server has not refused
         self._api_key_env, self._key_header = api_key_env, key_header

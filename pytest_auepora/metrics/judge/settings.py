@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _ENVIRONMENT = {"url": "AUEPORA_JUDGE_URL", "model": "AUEPORA_JUDGE_MODEL", "cache": "AUEPORA_JUDGE_CACHE"}
 _OPTIONS = ("timeout", "key_header", "query", "schema", "concurrency", "attempts")
-_NAMED_PARAMETERS = {"temperature", "seed", "max_tokens"}
 
 
 @dataclass(slots=True)
@@ -79,15 +78,13 @@ class JudgeSettings(HandWritten):
         options = {name: value for name in _OPTIONS if (value := getattr(self, name)) is not None}
         if concurrency is not None:
             options.setdefault("concurrency", concurrency)
-        options |= {name: value for name, value in self.parameters.items() if name in _NAMED_PARAMETERS}
-        extra = {name: value for name, value in self.parameters.items() if name not in _NAMED_PARAMETERS}
         budget = self.budget if isinstance(self.budget, Budget) else Budget(self.budget)
         if (prices := self.prices_of(self.model)) is None and self.prices is not None:
             line, col = self.lines.get("prices", (1, 1))
             raise MetricError(f"{self.path}:{line}:{col}: no prices of {self.model}")
         try:
             return OpenAICompatibleCritic(
-                self.model, base_url=self.url, extra=extra, api_key_env=self.key, prices=prices,
+                self.model, base_url=self.url, extra=self.parameters, api_key_env=self.key, prices=prices,
                 budget=budget.shared_by(processes), **options,
                 cache_dir=self.path_of(self.cache) if self.cache else None,
             )  # fmt: skip

@@ -53,12 +53,6 @@ class _BleuMetric(AgainstTexts):
             )
         return texts
 
-    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, texts: list[str]) -> CaseScore:
-        return self._score_case(self.statistics(answer_text(outputs), texts))
-
-    def _score_case(self, statistics: list[int]) -> Measurement:
-        raise NotImplementedError
-
     @cached_property
     def _counter(self) -> Any:
         from sacrebleu.metrics.bleu import BLEU
@@ -106,8 +100,8 @@ class BleuScore(_BleuMetric):
     stem = "bleu"
     additive = True
 
-    def _score_case(self, statistics: list[int]) -> Measurement:
-        return Measurement(None, data=statistics)
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, texts: list[str]) -> CaseScore:
+        return Measurement(None, data=self.statistics(answer_text(outputs), texts))
 
     def aggregate(self, measurements: Sequence[Measurement]) -> MetricResult:
         """Return the corpus score of the summed counts, in [0, 1]; the details have the value of 0 to 100."""
@@ -133,7 +127,8 @@ class SentenceBleu(_BleuMetric):
     effective_order = True
     formula = "BLEU of the case over orders 1 to min(max_order, words of the answer), in [0, 1]"
 
-    def _score_case(self, statistics: list[int]) -> Measurement:
+    def score_answer(self, sample: EvaluationSample, outputs: SystemOutputs, texts: list[str]) -> CaseScore:
+        statistics = self.statistics(answer_text(outputs), texts)
         score = self.score(statistics).score
         details = {"bleu": score} if statistics[0] else {"note": "the answer is empty"}
         return Measurement(_unit(score), details=details)
