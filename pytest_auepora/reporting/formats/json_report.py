@@ -159,7 +159,7 @@ def read_json_report(text: str) -> Report:
         raise AueporaError(f"not an auepora report: {exc}") from None
     mistakes = [Problem(m.path, m.line, m.col, m.message) for m in stored.mistakes]
     runs, verdicts = [suite.run for suite in stored.suites], [suite.verdict for suite in stored.suites]
-    return Report(runs, verdicts, mistakes, is_stopped=stored.stopped)
+    return Report(runs, verdicts, mistakes, known_comparisons=stored.side_by_side or None, is_stopped=stored.stopped)
 
 
 @contextmanager

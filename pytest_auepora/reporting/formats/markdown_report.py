@@ -32,10 +32,9 @@ from ..wording.cases import told_groups
 from ..wording.cause import cause_lines
 from ..wording.gates import gate_groups, owner_and_cost, part_text, reason_text
 from ..wording.metric_rows import MetricRow, has_values, metric_rows, state_symbol
-from ..wording.metrics import latency_text, table_notes
-from ..wording.notes import run_notes
+from ..wording.metrics import remarks
 from ..wording.steps import next_steps
-from ..wording.verdict import changed_line, comparison_word, headline, lost_cases, lost_groups, warnings
+from ..wording.verdict import changed_line, comparison_word, headline, lost_cases, lost_groups
 from .side_by_side_formats import side_by_side_blocks
 
 COMMENT_LIMIT = 65_536 - 64
@@ -127,10 +126,8 @@ def _suite(run: Run, verdict: Verdict, detail: _Detail, *, alone: bool) -> Itera
     yield "\n".join([*lines, "", *([_table(rows)] if rows else [])])
     if why := cause_lines(verdict.cause, run):
         yield "\n".join([f"**{escape_markdown(why[0])}**", "", markdown_list([*map(escape_markdown, why[1:])])])
-    remarks = [latency_text(run, verdict), *table_notes(run, verdict, rows)]
-    remarks += [*warnings(run, verdict, 1000), *run_notes(run, verdict), changed_line(verdict)]
-    if any(remarks):
-        yield "\n".join(f"<sub>{escape_markdown(remark)}</sub><br>" for remark in remarks if remark)
+    if notes := [*remarks(run, verdict, rows, 1000), *filter(None, [changed_line(verdict)])]:
+        yield "\n".join(f"<sub>{escape_markdown(note)}</sub><br>" for note in notes)
     yield from _gates(run, verdict, detail)
     for kind, cases in cases_of(run, verdict).items():
         if kind in FAILING:

@@ -21,10 +21,10 @@ from ..wording.cause import cause_lines, effects_in_words
 from ..wording.changes import provenance_lines, provenance_texts
 from ..wording.gates import brief_text, gate_groups, gate_title, owner_and_cost, part_text, reason_text
 from ..wording.metric_rows import MetricRow, metric_rows, state_symbol
-from ..wording.metrics import latency_text, table_notes
-from ..wording.notes import baseline_text, run_notes
+from ..wording.metrics import remarks
+from ..wording.notes import baseline_text
 from ..wording.steps import next_steps
-from ..wording.verdict import comparison_word, headline, warnings
+from ..wording.verdict import comparison_word, headline
 from .case_data import safe_data, safe_text
 from .case_rows import CaseRows
 
@@ -49,12 +49,6 @@ def run_data(
     table = metric_rows(run, verdict)
     vanished = verdict.comparison.vanished if verdict.comparison is not None else {}
     lines = provenance_lines(verdict.comparison) if changed is None else changed
-    notes = [
-        latency_text(run, verdict),
-        *table_notes(run, verdict, table),
-        *warnings(run, verdict),
-        *run_notes(run, verdict),
-    ]
     data = {
         "title": run.title,
         "path": run.path,
@@ -75,7 +69,7 @@ def run_data(
             {"title": group.title, "state": group.state, "gates": [_gate(run, verdict, gate) for gate in group.gates]}
             for group in gate_groups(verdict)
         ],
-        "notes": [_sentence(note) for note in notes if note],
+        "notes": [_sentence(note) for note in remarks(run, verdict, table)],
         "gone": {old: new or "" for old, new in vanished.items()},
         "columns": [_column(run, name) for name in rows.columns],
         "tags": [*rows.labels.get("tag", ())],

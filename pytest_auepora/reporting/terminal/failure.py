@@ -13,10 +13,10 @@ from ...regression.compare import CaseComparison
 from ..diagnosis import blamed_metrics, component, cutoff, told_findings
 from ..numbers import metric_value, plural, seconds
 from ..relevant_docs import RelevantDoc, as_shown, grade_of, relevant_docs, score_texts, source_text
-from ..text import BAD, DOTS, GOOD, NEUTRAL, RULE, printable, quoted, text_width, without_command
+from ..text import BAD, DOTS, GOOD, NEUTRAL, RULE, clip, printable, quoted, text_width, without_command, wrap
 from ..wording.cases import accepted_text, case_diagnosis, moved_lines, repeat_text
 from ..wording.checks import evidence_lines, fault_lines, still_failing_lines
-from .layout import Cell, Line, Page, render
+from .layout import Cell, Line, Page, padded, render
 
 _MOST_PROBLEMS = 5
 _MOST_FRAMES = 14
@@ -98,7 +98,7 @@ def add_place(page: Page, result: CaseResult) -> None:
         return
     if where:
         page.lines.append([Cell(where)])
-    page.lines.append([Cell(page.clip(case_id, page.width), ("bold",))])
+    page.lines.append([Cell(clip(case_id, page.width), ("bold",))])
 
 
 def deepest(blamed: Sequence[str], metrics: Mapping[str, MetricInfo]) -> int | None:
@@ -116,17 +116,17 @@ def add_expected(page: Page, result: CaseResult, docs: Sequence[RelevantDoc], k:
     graded = any(d.grade != 1 for d in docs)
     notes = [_rank_note(d, graded=graded) if result.state != "error" else "" for d in order]
     room = max(page.room - max(map(len, notes)) - 4, _LEAST_LABEL)
-    labels = [page.clip(page.safe(d.label), room) for d in order]
+    labels = [clip(page.safe(d.label), room) for d in order]
     column = max(map(text_width, labels))
     lines: list[Line] = []
     for doc, label, note in zip(order, labels, notes, strict=True):
-        padded, note_text = page.padded(label, column), f"  {page.clip(note, page.room - column - 4)}"
+        name, note_text = padded(label, column), f"  {clip(note, page.room - column - 4)}"
         if result.state == "error":
             lines.append([Cell(label)])
         elif doc.within(k):
-            lines.append([Cell(f"{GOOD} ", ("green",)), Cell(f"{padded}{note_text}")])
+            lines.append([Cell(f"{GOOD} ", ("green",)), Cell(f"{name}{note_text}")])
         else:
-            lines.append([Cell(f"{BAD} ", ("red",)), Cell(padded), Cell(note_text, ("red",))])
+            lines.append([Cell(f"{BAD} ", ("red",)), Cell(name), Cell(note_text, ("red",))])
     if (n_more := len(docs) - len(lines)) > 0:
         lines.append([Cell(f"{DOTS} and {plural(n_more, 'more document')}", ("light",))])
     page.block("expected", lines)
@@ -153,7 +153,7 @@ def add_ranking(page: Page, result: CaseResult, metrics: Mapping[str, MetricInfo
     lines = _hit_lines(page, [(i + 1, hits[i]) for i in (*range(size), *below)])
     rows = lines[:size]
     if below and size == k and k in cutoffs:
-        rows.append([Cell(page.clip(page.safe(f"    {RULE} {cutoffs[k]} looks no further")), ("light",))])
+        rows.append([Cell(clip(f"    {RULE} {page.safe(cutoffs[k])} looks no further", page.room), ("light",))])
     last = size - 1
     for i, line in zip(below, lines[size:], strict=True):
         if i > last + 1:
@@ -169,7 +169,7 @@ def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> lis
     names = []
     for _, hit in hits:
         name, source = page.safe(str(hit.get("id")), 200), page.safe(source_text(hit), 200)
-        names.append(f"{source} ({page.clip(name, 12)})" if source else name)
+        names.append(f"{source} ({clip(name, 12)})" if source else name)
     scores = score_texts([hit for _, hit in hits])
     digits = max(7, *map(len, scores))
     column = min(max(map(text_width, names)), 30, page.room - digits - 8)
@@ -177,9 +177,9 @@ def _hit_lines(page: Page, hits: Sequence[tuple[int, Mapping[str, Any]]]) -> lis
     for (rank, hit), name, score in zip(hits, names, scores, strict=True):
         rank_text, number = str(rank).rjust(3), f" {score:>{digits}}" if any(scores) else ""
         symbol, style = (GOOD, ("green",)) if grade_of(hit) > 0 else (NEUTRAL, ())
-        line = [Cell(f"{rank_text} "), Cell(f"{symbol} {page.padded(name, column)}", style), Cell(number)]
+        line = [Cell(f"{rank_text} "), Cell(f"{symbol} {padded(name, column)}", style), Cell(number)]
         room = page.room - column - len(rank_text) - len(number) - 5  # the symbol and four blanks
-        if room >= 12 and (text := page.clip(page.safe(str(hit.get("text") or ""), 200), room)):
+        if room >= 12 and (text := clip(page.safe(str(hit.get("text") or ""), 200), room)):
             line.append(Cell(f"  {text}", ("light",)))
         lines.append(line)
     return lines
@@ -215,7 +215,7 @@ def _diff_lines(page: Page, pieces: Sequence[tuple[str, str]]) -> Iterator[Line]
     used = 0
     for sign, words in pieces:
         opening, closing, style = _DIFFERENCE[sign]
-        for part in page.wrap(f"{opening}{page.safe(words)}{closing}"):
+        for part in wrap(f"{opening}{page.safe(words)}{closing}", page.room):
             size = text_width(part) + bool(line)
             if line and used + size > page.room:
                 yield line

@@ -52,17 +52,9 @@ class Page:
         """Return user text in one line without control characters, at most *most* characters of it."""
         return printable(text[:most])
 
-    def clip(self, text: str, room: int | None = None) -> str:
-        """Clip *text* to *room* columns, by default to those after a label."""
-        return clip(text, self.room if room is None else room)
-
-    def wrap(self, text: str, room: int | None = None, most: int = 0) -> list[str]:
-        """Wrap *text*, which is `safe`, into lines."""
-        return wrap(text, self.room if room is None else room, most)
-
     def title(self, title: str, subtitle: str = "") -> None:
         """Add a heading in one line, clipped where too long, and *subtitle* after it, or below it if too long."""
-        title, subtitle = self.clip(self.safe(title), self.width), self.safe(subtitle)
+        title, subtitle = clip(self.safe(title), self.width), self.safe(subtitle)
         line = [Cell(title, ("bold",))]
         self.lines.append(line)
         if text_width(title) + text_width(subtitle) + 2 > self.width:
@@ -79,11 +71,11 @@ class Page:
         """Add user text after *label*, in at most *most* lines; nothing for an empty text."""
         if text:
             room = most * self.room + 100
-            self.block(label, [[Cell(part, style)] for part in self.wrap(self.safe(text, room), most=most)])
+            self.block(label, [[Cell(part, style)] for part in wrap(self.safe(text, room), self.room, most)])
 
     def paragraph(self, text: str, *style: str, indent: int = 0, most: int = 0) -> None:
         """Add text over the whole width, wrapped; lines after the first are indented by two more."""
-        for i, part in enumerate(self.wrap(self.safe(text), self.width - indent - 2, most)):
+        for i, part in enumerate(wrap(self.safe(text), self.width - indent - 2, most)):
             self.lines.append([Cell(f"{' ' * indent}{'  ' if i else ''}{part}", style)])
 
     def more(self, n: int) -> None:
@@ -91,10 +83,11 @@ class Page:
         if n > 0:
             self.paragraph(f"{DOTS} and {n} more", "light", indent=2)
 
-    def padded(self, text: str, room: int) -> str:
-        """Clip or pad *text* to exactly *room* columns."""
-        text = self.clip(text, room)
-        return text + " " * (room - text_width(text))
+
+def padded(text: str, room: int) -> str:
+    """Clip or pad *text* to exactly *room* columns."""
+    text = clip(text, room)
+    return text + " " * (room - text_width(text))
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[Cell]], width: int) -> list[Line]:
@@ -141,8 +134,10 @@ def _row(cells: Sequence[Cell], columns: Sequence[Column], sizes: Mapping[int, i
         if i > last:
             break
         text = clip(cells[i].text, size)
-        pad = " " * (size - text_width(text))
-        text = pad + text if columns[i].right else text if i == last else text + pad
+        if columns[i].right:
+            text = " " * (size - text_width(text)) + text
+        elif i < last:
+            text = padded(text, size)
         out += [Cell(_GAP)] if out else []
         out.append(cells[i]._replace(text=text))
     return out

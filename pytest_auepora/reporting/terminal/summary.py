@@ -11,7 +11,7 @@ from ...regression.verdict import Verdict
 from ..numbers import change, plural
 from ..relevant_docs import as_shown
 from ..tally import FAILING, STATE_STYLES, CaseStatus, cases_of, headline_style
-from ..text import ARROW, cases_words, listed, text_width
+from ..text import ARROW, cases_words, clip, listed, text_width, wrap
 from ..wording.cases import ToldGroup, accepted_text, told_groups
 from ..wording.cause import cause_lines
 from ..wording.checks import failed_lines, still_failing_lines
@@ -143,7 +143,7 @@ def _add_group(page: Page, run: Run, kind: CaseStatus, group: ToldGroup, *, with
         page.paragraph(line, "red", indent=2)
     page.more(len(failures) - _MOST_CHECKS)
     if failures:
-        for part in page.wrap(page.safe(reason), page.width - 4, most=2):
+        for part in wrap(page.safe(reason), page.width - 4, most=2):
             page.lines.append([Cell(f"    {part}")])
     elif kind == "still failing" and (lines := still_failing_lines(case, run.metrics)):
         _add_case(page, name, "; ".join(lines))
@@ -157,19 +157,19 @@ def _add_answer(page: Page, case: CaseResult) -> None:
     """Add the question and the answer of a case, one line each."""
     shown = as_shown(case)
     for label, text in (("asked", shown.query), ("answer", str(shown.outputs.get("answer") or "(empty)"))):
-        for part in page.wrap(page.safe(text), page.width - 13, most=1):
+        for part in wrap(page.safe(text), page.width - 13, most=1):
             page.lines.append([Cell(f"    {label.ljust(8)}", ("light",)), Cell(part, ("light",))])
 
 
 def _add_case(page: Page, name: str, reason: str) -> None:
-    name, reason = page.clip(page.safe(name), page.width - 2), page.safe(reason)
+    name, reason = clip(page.safe(name), page.width - 2), page.safe(reason)
     line = [Cell("  "), Cell(name, ("bold",))]
     room = page.width - text_width(name) - 4
     if room >= page.width // 2:
-        first, *rest = page.wrap(reason, room)
+        first, *rest = wrap(reason, room)
         line.append(Cell(f"  {first}"))
         reason = reason[len(first) :].strip() if rest else ""
-    page.lines += [line, *([Cell(f"    {part}")] for part in page.wrap(reason, page.width - 4, most=2))]
+    page.lines += [line, *([Cell(f"    {part}")] for part in wrap(reason, page.width - 4, most=2))]
 
 
 def _add_moved_scores(page: Page, run: Run, verdict: Verdict) -> set[str]:

@@ -11,8 +11,8 @@ from ...regression.verdict import Verdict
 from ..numbers import metric_value, number, plural
 from .changes import by_reason
 from .metric_rows import MetricRow, chosen_metrics, rank_of
-from .notes import gaps
-from .verdict import detectable_line
+from .notes import gaps, run_notes
+from .verdict import detectable_line, warnings
 
 
 def lowest_text(run: Run, verdict: Verdict) -> str:
@@ -49,6 +49,12 @@ def table_notes(run: Run, verdict: Verdict, rows: Sequence[MetricRow]) -> Iterat
     by_owner = grouped((info.owner, name) for name, info in run.metrics.items() if info.owner not in ("", run.owner))
     if by_owner:
         yield f"owners: {'; '.join(f'{owner} of {_join_names(names)}' for owner, names in by_owner.items())}"
+
+
+def remarks(run: Run, verdict: Verdict, rows: Sequence[MetricRow], most_flaky: int = 10) -> list[str]:
+    """Return all that stands below a table of *rows*: times, denominators, warnings, repeats and what judges took."""
+    below = [latency_text(run, verdict), *table_notes(run, verdict, rows)]
+    return [note for note in (*below, *warnings(run, verdict, most_flaky), *run_notes(run, verdict)) if note]
 
 
 def latency_text(run: Run, verdict: Verdict) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -26,7 +26,7 @@ from pytest_auepora.reporting.formats.markdown_report import markdown_report
 from pytest_auepora.reporting.formats.side_by_side_formats import side_by_side_json
 from pytest_auepora.reporting.report import Report
 from pytest_auepora.reporting.sentences import sentences_of
-from pytest_auepora.reporting.side_by_side import side_by_side
+from pytest_auepora.reporting.side_by_side import side_by_side, side_by_sides
 
 from ..builders import METRICS, MISTAKES, Case, baseline_of, run_of, verdict_of
 
@@ -78,6 +78,14 @@ def test_reading_it_gives_the_same_runs_and_verdicts(at: int) -> None:
 def test_other_reports_can_be_made_from_it_alone() -> None:
     report = Report(*reports()[3])
     assert markdown_report(read_json_report(json_report(report))) == markdown_report(report)
+
+
+def test_systems_side_by_side_are_read_as_they_were_compared() -> None:
+    """What aggregates a metric of the project is not known to those who read its report."""
+    runs = [run_of(CASES, variant=name) for name in ("bm25", "dense")]
+    compared = [replace(one, notes=("by the project",)) for one in side_by_sides(runs)]
+    report = Report(runs, [verdict_of(run) for run in runs], known_comparisons=compared)
+    assert [*read_json_report(json_report(report)).comparisons()] == compared
 
 
 def test_it_starts_with_what_happened() -> None:

@@ -47,7 +47,7 @@ returned     1 · doc-0.md      12.5  What doc-0.md says about money.
              3 · doc-2.md      10.5  What doc-2.md says about money.
              4 · doc-3.md       9.5  What doc-3.md says about money.
              5 · doc-4.md       8.5  What doc-4.md says about money.
-           ─ recall@5 looks no further
+               ─ recall@5 looks no further
                …
              9 ✓ refunds.md     4.5  What refunds.md says about money.
                … 12 returned

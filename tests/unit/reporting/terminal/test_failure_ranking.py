@@ -117,7 +117,7 @@ def test_what_a_metric_looks_at_and_the_relevant_ones_below() -> None:
         "             3 · d3",
         "             4 · d4",
         "             5 · d5",
-        "           ─ recall@5 looks no further",
+        "               ─ recall@5 looks no further",
         "             6 ✓ d6",
         "               …",
         "             9 ✓ d9",
