@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 from ..base.progress import Progress
 from ..base.records import Number, Place, Record
 from ..calls.call import CallResult
+from ..core.findings import Answers
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import score_case
@@ -33,7 +34,6 @@ from ..evaluation.suite import blank_run, suite_metrics
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.registry import Registry
 from ..regression.baseline import RESOLUTION, Baseline, BaselineCase, BaselineMetric, metric_key
-from ..regression.checks import OneAnswer, answers_of
 from ..regression.guards.calibration import standing_of
 from ..regression.guards.case_trial import Confirmed
 from ..regression.statistics.case_rule import MOST
@@ -147,8 +147,8 @@ class _Pool:
 
     def _block(self, numbers: Sequence[int]) -> BaselineCase:
         if (key := tuple(numbers)) not in self._blocks:
-            singles = [OneAnswer.of(self.results[i]) for i in numbers]
-            result = replace(self.results[numbers[0]], answers=answers_of(singles))
+            singles = [self.results[i].as_answer() for i in numbers]
+            result = replace(self.results[numbers[0]], answers=Answers.of(singles))
             self._blocks[key] = BaselineCase.of(result, self.infos)
         return self._blocks[key]
 

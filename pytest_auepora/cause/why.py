@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from ..adapters.parts import generator_of, with_documents
 from ..adapters.systems import System
+from ..core.findings import OneAnswer
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.types import RetrievedDocument
 from ..errors import NoGeneratorError
@@ -29,7 +30,6 @@ from ..regression.cause import (
     luck_of,
     suite_cause,
 )
-from ..regression.checks import OneAnswer, each_answer
 from ..regression.verdict import Verdict, worse_cases
 
 MOST_CASES = 100
@@ -139,8 +139,8 @@ class _Finder:
         if not all(given.doc.text for given in documents):
             return "without texts"
         needed, is_same = answers_needed(before, result, self._metrics), self._is_same(case.id, accepted)
-        today = [*each_answer(result)]
-        fresh = [*today[1:], *(OneAnswer.of(look.cases[case.id]) for look in self._question.looks)]
+        today = result.each_answer()
+        fresh = [*today[1:], *(look.cases[case.id].as_answer() for look in self._question.looks)]
         is_biased = needed > 1 and not fresh
         times = needed if not is_same or is_biased else 0
         more = needed if is_biased and not is_same and self._question.system is None else 0
@@ -180,7 +180,7 @@ class _Finder:
             corpus, flow = self._again.corpus, self._again.flow
             plan.swapped = flow.aside(CaseCalls(plan.case, calls[: plan.times], corpus), swapped)
             more = flow.aside(CaseCalls(plan.case, calls[plan.times :], corpus), self._system)
-            plan.now = [OneAnswer.of(single) for single in more] or plan.now
+            plan.now = [single.as_answer() for single in more] or plan.now
             sum_usage(plan.result, [plan.result, *plan.swapped, *more])
 
     def _conclude(self, cause: Cause, plans: Sequence[_Plan]) -> None:
@@ -188,11 +188,11 @@ class _Finder:
         of_retrieval = [name for name, info in self._run.metrics.items() if is_of_retrieval(info)]
         noise = dict[str, Mapping[str, tuple[float, float]]]()
         for plan in plans:
-            swapped, pair = [OneAnswer.of(single) for single in plan.swapped], comparisons[plan.case.id]
+            swapped, pair = [single.as_answer() for single in plan.swapped], comparisons[plan.case.id]
             now, other = (swapped or plan.now, None) if plan.is_same else (plan.now, swapped)
             fell = tuple(n for n in of_retrieval if n in pair.changes and pair.changes[n].gain < -_LEAST_FALL)
             comparable = {name: info for name, info in self._metrics.items() if name not in pair.incomparable}
-            cells = Cells([*each_answer(plan.before)], now, other, fell)
+            cells = Cells(plan.before.each_answer(), now, other, fell)
             found = case_cause(cells, comparable)
             if raised := _raised(plan):
                 cause.left_out[plan.case.id], cause.detail = "raised", cause.detail or raised
@@ -208,7 +208,7 @@ class _Finder:
             return
         cause.retrieval = self._worse_retrieval(of_retrieval)
         usual = luck_of((pair.before for pair in comparisons.values() if pair.before is not None), self._metrics)
-        held = {plan.case.id for plan in plans if held_all([*each_answer(plan.before)])}
+        held = {plan.case.id for plan in plans if held_all(plan.before.each_answer())}
         luck = {case_id: usual for case_id in cause.cases if case_id in held}
         suite_cause(cause, self._run, noise=noise, luck=luck, metrics=self._metrics)
 

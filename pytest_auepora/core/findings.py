@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..base.records import Count, Number, Record
 
@@ -78,6 +79,15 @@ class Finding(Record):
         return self.fails and 0 < self.held == self.accepted
 
 
+class OneAnswer(NamedTuple):
+    """One answer to a case, as far as checks look at it."""
+
+    values: Mapping[str, Value]
+    assertions: Mapping[str, bool]
+    answered: bool = True
+    timed_out: bool = False
+
+
 @dataclass(slots=True)
 class Answers(Record):
     """Several answers to one case, in order, as far as checks and comparisons need them."""
@@ -88,6 +98,27 @@ class Answers(Record):
     """By key of the golden file (must_contain, …), whether it held in each answer."""
     answered: list[bool] = field(default_factory=list)
     """Whether the system answered, or raised."""
+
+    @classmethod
+    def of(cls, singles: Sequence[OneAnswer]) -> Answers:
+        """Put *singles* into columns."""
+        names = dict.fromkeys(name for one in singles for name in one.values)
+        keys = dict.fromkeys(key for one in singles for key in one.assertions)
+        return cls(
+            {name: [one.values.get(name, None if one.answered else "error") for one in singles] for name in names},
+            {key: [one.assertions.get(key, False) for one in singles] for key in keys},
+            [one.answered for one in singles],
+        )
+
+    def each(self) -> list[OneAnswer]:
+        """Return the answers one by one."""
+        return [
+            OneAnswer(
+                {name: column[i] for name, column in self.values.items()},
+                {key: column[i] for key, column in self.assertions.items()} if answered else {}, answered,
+            )
+            for i, answered in enumerate(self.answered)
+        ]  # fmt: skip
 
     def __len__(self) -> int:
         return len(self.answered)

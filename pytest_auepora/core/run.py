@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 from ..base.json import dumps
 from ..base.records import Checked, Count, Place, ReadAs, Record, read_record
 from .case_texts import CaseTexts, StoredTexts
-from .findings import Answers, Finding, FindingStatus, WorstRepeat
+from .findings import Answers, Finding, FindingStatus, OneAnswer, Value, WorstRepeat
 from .metrics_base import Metric, interval_of, provenance_keys_of
 from .scoring import ScoreList, StoredScore
 
@@ -179,6 +179,19 @@ class CaseResult(Record):
     def n_answers(self) -> int:
         """How often the system was asked, looks at the suite left out."""
         return len(self.answers) if self.answers is not None else 1
+
+    def each_answer(self) -> list[OneAnswer]:
+        """Return its answers one by one."""
+        return [self.as_answer()] if self.answers is None else self.answers.each()
+
+    def as_answer(self) -> OneAnswer:
+        """Return what checks look at of the result of one call."""
+        values: dict[str, Value] = {
+            name: "error" if score.state == "error" else score.value
+            for name, score in self.scores.items()
+            if score.state != "aggregate"
+        }
+        return OneAnswer(values, self.assertions, self.state != "error", self.timed_out)
 
     @property
     def error_line(self) -> str:

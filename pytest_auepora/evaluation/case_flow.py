@@ -17,6 +17,7 @@ from typing import Any
 from ..adapters.systems import System
 from ..base.progress import Progress
 from ..calls.call import CallResult
+from ..core.findings import Answers, OneAnswer
 from ..core.metrics_base import Metric
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.scoring import REPEAT_DATA, Score
@@ -25,7 +26,7 @@ from ..io.golden.model import GoldenCase
 from ..metrics.judge.usage import JudgeUsage, summed
 from ..metrics.service.system_usage import Spending
 from ..regression.baseline import Baseline
-from ..regression.checks import OneAnswer, accepted_checks, answers_of, can_fail_alone, case_rules, each_answer
+from ..regression.checks import accepted_checks, can_fail_alone, case_rules
 from ..regression.compare import CaseComparison, Comparability, comparability_of, compare_case
 from ..regression.guards.case_trial import CaseTrial, Confirmed, Standing
 from ..regression.guards.steadiness import note_worst
@@ -191,7 +192,7 @@ class CaseFlow:
         finished.recordings += self._record(case, [single])
         self._redact(single.result)
         sum_usage(finished.result, [finished.result, single.result])
-        finished.trial.take(OneAnswer.of(single.result), _text_of(single.result))
+        finished.trial.take(single.result.as_answer(), _text_of(single.result))
         self._note_end(finished)
 
     def settle(self, finished: FinishedCase) -> None:
@@ -210,7 +211,7 @@ class CaseFlow:
         if result.context and result.context != digest_of_all([single.answer for single in measured]):
             result.context = ""
         return self._judge(
-            result, [*each_answer(result), *(OneAnswer.of(single.result) for single in measured)], recordings
+            result, [*result.each_answer(), *(single.result.as_answer() for single in measured)], recordings
         )
 
     def aside(self, case_calls: CaseCalls, system: System) -> list[CaseResult]:
@@ -252,7 +253,7 @@ class CaseFlow:
         result.path, result.line = self.run.path, case.line
         self._redact(result)
         self._note_expected_failure(case, result)
-        finished = self._judge(result, [*each_answer(before)], [])
+        finished = self._judge(result, before.each_answer(), [])
         result.findings = [finding for finding in result.findings if finding.status != "varies"]
         return finished
 
@@ -270,7 +271,7 @@ class CaseFlow:
         if self.policy.reuse:
             result.context = digest_of_all([single.answer for single in measured])
         self._note_expected_failure(case, result)
-        finished = self._judge(result, [OneAnswer.of(single) for single in singles], recordings)
+        finished = self._judge(result, [single.as_answer() for single in singles], recordings)
         finished.error = next((answer.error for answer in measured[:counted] if answer.error is not None), None)
         assert finished.trial is not None
         if finished.trial.open:
@@ -280,7 +281,7 @@ class CaseFlow:
 
     def _judge(self, result: CaseResult, answers: Sequence[OneAnswer], recordings: list[Recording]) -> FinishedCase:
         """Hold *answers*, whose first made *result*, to thresholds and baseline."""
-        result.answers = answers_of(answers) if len(answers) > 1 else None
+        result.answers = Answers.of(answers) if len(answers) > 1 else None
         result.findings = []
         comparison: CaseComparison | None = None
         if self.baseline is not None:

@@ -21,7 +21,7 @@ from ..core.scoring import Score
 from ..errors import AueporaError, NotComparableError
 from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, BaselineCase, BaselineMetric, match_of, merged, metric_key
-from ..regression.checks import OneAnswer, accepted_checks, answers_of, case_rules, each_answer
+from ..regression.checks import accepted_checks, case_rules
 from ..regression.compare import Change, Comparison, Flip, Incomparable, MetricChange, provenance_changes
 from ..regression.compare import compare as compare_with_baseline
 from ..regression.guards.calibration import make_advisory, standing_of
@@ -279,7 +279,7 @@ def _findings(
         rules = case_rules(now, case, b.metrics, policy, advisory=advisory)
         accepted = accepted_checks(rules, case.before)
         confirmed = {(f.kind, f.metric, f.op) for f in now.findings if f.fails or f.status == "still failing"}
-        for key, finding in rules.failing(OneAnswer.of(now)).items():
+        for key, finding in rules.failing(now.as_answer()).items():
             if accepted.held(key) < accepted.answers or finding.metric in advisory:
                 continue
             if now.quarantined() and finding.kind not in ("raised", "timed out"):
@@ -298,7 +298,7 @@ def as_baseline(run: Run) -> Baseline:
     baseline.metrics = {n: BaselineMetric(**metric_key(info)) for n, info in run.metrics.items() if info.baselined}
     for case in run.cases.values():
         if case.state != "skipped":
-            answers = answers_of([*each_answer(case)])
+            answers = Answers.of(case.each_answer())
             data = {n: s.data for n, s in case.scores.items() if n in baseline.metrics and s.data is not None}
             baseline.cases[case.case_id] = BaselineCase(
                 case.content_hash, len(answers),
@@ -318,11 +318,8 @@ def as_run(baseline: Baseline, path: str = "") -> Run:
     run.expected_ids = tuple(baseline.cases)
     for case_id, case in baseline.cases.items():
         result = CaseResult(case_id, content_hash=case.hash, cluster=case_id, ranks=dict(case.ranks))
-        result.answers = Answers(
-            {name: case.values(name) for name in case.scores},
-            {key: case.held(key) for key in case.assertions}, case.was_answered,
-        )  # fmt: skip
-        result.repeats, result.state = case.answers, "passed" if any(case.was_answered) else "error"
+        result.answers = case.every_answer
+        result.repeats, result.state = case.answers, "passed" if any(result.answers.answered) else "error"
         result.assertions = {key: held[0] for key, held in result.answers.assertions.items()}
         for name in case.scores:
             info = run.metrics.get(name)

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from ..base.json import fields_of
 from ..base.records import Count, Number, Place, Record, given_fields
-from ..core.findings import Answers, Rank, Value
+from ..core.findings import Answers, OneAnswer, Rank, Value
 from ..core.run import CaseResult, MetricInfo
 
 T = TypeVar("T")
@@ -100,9 +100,16 @@ class BaselineCase(Record):
         return _spread(self.assertions[assertion], self.answers) if assertion in self.assertions else []
 
     @property
-    def was_answered(self) -> list[bool]:
-        """Whether the system answered, in each accepted answer."""
-        return _spread(self.answered, self.answers)
+    def every_answer(self) -> Answers:
+        """The accepted answers by column, one value for each."""
+        return Answers(
+            {name: self.values(name) for name in self.scores}, {key: self.held(key) for key in self.assertions},
+            _spread(self.answered, self.answers),
+        )  # fmt: skip
+
+    def each_answer(self) -> list[OneAnswer]:
+        """Return the accepted answers one by one."""
+        return self.every_answer.each()
 
     @property
     def varied(self) -> bool:
@@ -129,11 +136,7 @@ class BaselineCase(Record):
     @classmethod
     def of(cls, result: CaseResult, metrics: Mapping[str, MetricInfo]) -> BaselineCase:
         """Make the block of *result*: the answers' values of baselined metrics, and what its assertions did."""
-        scored = {name: score for name, score in result.scores.items() if score.state != "aggregate"}
-        answers = result.answers or Answers(
-            {name: ["error" if score.state == "error" else score.value] for name, score in scored.items()},
-            {key: [held] for key, held in result.assertions.items()}, [result.state != "error"],
-        )  # fmt: skip
+        answers = result.answers or Answers.of([result.as_answer()])
         from statistics import median  # with it come fractions and decimal
 
         names = [name for name in answers.values if name in metrics and metrics[name].baselined]

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from ..base.records import Number, Place, Record
+from ..core.findings import OneAnswer
 from ..core.run import CaseResult, MetricInfo, Run
 from ..core.targets import component_of
 from ..core.types import TargetCategory
 from .baseline import BaselineCase
-from .checks import ASSERTIONS, OneAnswer, each_answer
+from .checks import ASSERTIONS
 from .statistics.intervals import Difference, mean_difference
 
 Culprit = Literal["retrieval", "generator", "both", "neither"]
@@ -129,7 +130,7 @@ def answers_needed(before: BaselineCase, result: CaseResult, metrics: Mapping[st
     Else as often as the case was asked when it was accepted.
     """
     kept = [*(before.scores.get(name) for name in metrics), *before.assertions.values(), before.answered]
-    today = [_known(one, metrics) for one in each_answer(result)]
+    today = [_known(one, metrics) for one in result.each_answer()]
     varies = any(isinstance(values, list) for values in kept) or any(one != today[0] for one in today)
     return max(before.answers, len(today)) if varies else 1
 
@@ -172,7 +173,7 @@ def luck_of(accepted: Iterable[BaselineCase], metrics: Mapping[str, MetricInfo])
     """
     differences = defaultdict[str, list[float]](list)
     for before in accepted:
-        answers = [*each_answer(before)]
+        answers = before.each_answer()
         for i, one in enumerate(answers):
             if held_all(others := [*answers[:i], *answers[i + 1 :]]):
                 for name, column in ((n, _column(n, Cells([one], others, None), metrics)) for n in _names_of([one])):

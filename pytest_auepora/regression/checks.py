@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from ..core.findings import Answers, CheckKind, Finding, Value
+from ..core.findings import CheckKind, Finding, OneAnswer
 from ..core.run import CaseResult, MetricInfo
 from ..core.scoring import Score
 from .baseline import BaselineCase
@@ -32,25 +32,6 @@ Key = tuple[str, str, str]
 """What tells the checks of a case apart: what it is about, the metric or assertion, the side of a threshold."""
 
 
-class OneAnswer(NamedTuple):
-    """One answer to a case, as far as checks look at it."""
-
-    values: Mapping[str, Value]
-    assertions: Mapping[str, bool]
-    answered: bool = True
-    timed_out: bool = False
-
-    @classmethod
-    def of(cls, result: CaseResult) -> OneAnswer:
-        """Make it of the result of one call."""
-        values: dict[str, Value] = {
-            name: "error" if score.state == "error" else score.value
-            for name, score in result.scores.items()
-            if score.state != "aggregate"
-        }
-        return cls(values, result.assertions, result.state != "error", result.timed_out)
-
-
 def held_assertions(scores: Mapping[str, Score], labels: Collection[str]) -> dict[str, bool]:
     """Return whether each assertion holds, by its key among the *labels* of a case; none whose metric has no number."""
     out: dict[str, bool] = {}
@@ -64,35 +45,6 @@ def held_assertions(scores: Mapping[str, Score], labels: Collection[str]) -> dic
             held = dict.fromkeys(keys, False)
         out |= held
     return out
-
-
-def answers_of(singles: Sequence[OneAnswer]) -> Answers:
-    """Return several answers by column."""
-    names = dict.fromkeys(name for single in singles for name in single.values)
-    keys = dict.fromkeys(key for single in singles for key in single.assertions)
-    return Answers(
-        {name: [single.values.get(name, None if single.answered else "error") for single in singles] for name in names},
-        {key: [single.assertions.get(key, False) for single in singles] for key in keys},
-        [single.answered for single in singles],
-    )
-
-
-def each_answer(record: CaseResult | BaselineCase) -> Iterator[OneAnswer]:
-    """Yield the answers of *record* one by one, today's or those that were accepted."""
-    if isinstance(record, CaseResult):
-        if (answers := record.answers) is None:
-            yield OneAnswer.of(record)
-            return
-        values, assertions, answered = answers.values, answers.assertions, answers.answered
-    else:
-        values = {name: record.values(name) for name in record.scores}
-        assertions = {key: record.held(key) for key in record.assertions}
-        answered = record.was_answered
-    for i, was_answered in enumerate(answered):
-        yield OneAnswer(
-            {name: column[i] for name, column in values.items()},
-            {key: column[i] for key, column in assertions.items()} if was_answered else {}, was_answered,
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +148,7 @@ class AcceptedChecks:
 def accepted_checks(rules: CaseRules, before: BaselineCase) -> AcceptedChecks:
     """Hold the accepted answers of *before* against *rules*."""
     varied = before.varied
-    answers = [*each_answer(before)] if varied else [next(each_answer(before))]
+    answers = before.each_answer()[: None if varied else 1]
     times = 1 if varied else before.answers  # all are alike
     failed: Counter[Key] = Counter()
     for answer in answers:
@@ -214,10 +166,10 @@ def shares_passed(rules: CaseRules, before: BaselineCase, today: Sequence[OneAns
     the mean of than to new ones, and against it an unchanged system would look worse.
     """
     if not before.varied:
-        accepted = rules.passes(next(each_answer(before)))
+        accepted = rules.passes(before.each_answer()[0])
         return float(accepted), sum(rules.passes(answer) for answer in today) / len(today)
     without = [_without(rules, before, i) for i in range(before.answers)]
-    held = [one.passes(answer) for one, answer in zip(without, each_answer(before), strict=True)]
+    held = [one.passes(answer) for one, answer in zip(without, before.each_answer(), strict=True)]
     now = [one.passes(answer) for one in without for answer in today]
     return sum(held) / len(held), sum(now) / len(now)
 

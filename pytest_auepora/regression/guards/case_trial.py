@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ...core.findings import Finding, FindingStatus, SuspectReason
+from ...core.findings import Finding, FindingStatus, OneAnswer, SuspectReason
 from ...core.run import CaseResult
-from ..checks import ASSERTIONS, AcceptedChecks, CaseRules, Key, OneAnswer
+from ..checks import ASSERTIONS, AcceptedChecks, CaseRules, Key
 from ..statistics.case_rule import FEWEST, MOST, answers_needed
 
 _MOST_TIMEOUTS = 2

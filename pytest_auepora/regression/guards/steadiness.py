@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...base.records import Record
 from ...core.findings import Value, WorstRepeat
 from ...core.run import CaseResult, Run
-from ..checks import CaseRules, OneAnswer
+from ..checks import CaseRules
 from ..compare import Comparison
 from ..statistics.precision import mean, sum_of_squares
 
@@ -103,7 +103,7 @@ def note_worst(result: CaseResult, singles: Sequence[CaseResult], rules: CaseRul
     """
     if result.state != "failed" or len(singles) < 2:
         return
-    failing = [len(rules.failing(OneAnswer.of(single))) for single in singles]
+    failing = [len(rules.failing(single.as_answer())) for single in singles]
     if not any(failing):
         return
     worst = max(range(len(singles)), key=lambda i: failing[i])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ...base.grouping import grouped
 from ...core.metrics_base import Metric
 from ...core.run import Run
-from ..checks import accepted_checks, can_fail_alone, case_rules, each_answer, shares_passed
+from ..checks import accepted_checks, can_fail_alone, case_rules, shares_passed
 from ..compare import Comparison, MetricChange, ScoreChange, mean_change
 from ..outcomes import HAS_NUMBER, PASS_RATE, GateOutcome, Look, Test
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy, Slice
@@ -191,7 +191,7 @@ def note_shares(run: Run, comparison: Comparison, policy: RegressionPolicy, advi
         comparison.varied += accepted.varied_checks
         if rules and policy.case_guard != "off":
             # of today's answers those that make the means: one, or the repeats
-            before, after = shares_passed(rules, case.before, [*each_answer(result)][: result.repeats])
+            before, after = shares_passed(rules, case.before, result.each_answer()[: result.repeats])
             after = before if result.reused else after  # each accepted answer is one of those it would be held against
             comparison.pass_rate[case_id] = ScoreChange(before, after, after - before)
     for name, info in run.metrics.items():

@@ -13,12 +13,12 @@ from pytest_auepora.api.evaluation import evaluate
 from pytest_auepora.api.recorded import score_recorded
 from pytest_auepora.base import progress
 from pytest_auepora.cli import score
+from pytest_auepora.core.findings import Answers
 from pytest_auepora.errors import UnsendableError
 from pytest_auepora.history.settings import FOLDER
 from pytest_auepora.history.store import HistoryStore
 from pytest_auepora.regression.accept import Acceptance, accept
 from pytest_auepora.regression.baseline import baseline_path
-from pytest_auepora.regression.checks import OneAnswer, answers_of
 from tests.unit.metrics.judge.judge_server import GOOD, judge_server
 
 from .conftest import BAD, OUTPUTS, Shell
@@ -142,7 +142,7 @@ def accept_steady(shell: Shell) -> None:
     answers = {one["id"]: one for one in OUTPUTS}
     run = evaluate(golden, lambda sample: answers[sample.sample_id]).run
     for case in run.cases.values():
-        case.answers = answers_of([OneAnswer.of(case)] * 2)
+        case.answers = Answers.of([case.as_answer()] * 2)
     accept(baseline_path(golden, "shop", ""), run, Acceptance({"all"}))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pytest_auepora.core.findings import OneAnswer
 from pytest_auepora.core.run import MetricInfo
 from pytest_auepora.regression.baseline import BaselineCase
 from pytest_auepora.regression.cause import (
@@ -20,7 +21,6 @@ from pytest_auepora.regression.cause import (
     luck_of,
     suite_cause,
 )
-from pytest_auepora.regression.checks import OneAnswer
 
 from .runs import case, metrics, run
 

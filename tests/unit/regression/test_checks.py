@@ -8,17 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pytest_auepora.core.findings import Answers, OneAnswer
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.regression.baseline import BaselineCase
 from pytest_auepora.regression.checks import (
     CaseRules,
     Guard,
-    OneAnswer,
     accepted_checks,
-    answers_of,
     can_fail_alone,
-    each_answer,
     held_assertions,
     shares_passed,
 )
@@ -37,14 +35,14 @@ ANSWERS = st.lists(
 
 @given(ANSWERS)
 def test_answers_by_column_come_back_one_by_one(singles: list[OneAnswer]) -> None:
-    assert list(each_answer(CaseResult("a", answers=answers_of(singles)))) == singles
+    assert CaseResult("a", answers=Answers.of(singles)).each_answer() == singles
 
 
 def test_of_a_call_that_raised_everything_errored() -> None:
     raised = OneAnswer({}, {}, answered=False)
-    told = answers_of([OneAnswer({"mrr": 1.0}, {"must_contain": True}), raised])
+    told = Answers.of([OneAnswer({"mrr": 1.0}, {"must_contain": True}), raised])
     assert (told.values, told.assertions) == ({"mrr": [1.0, "error"]}, {"must_contain": [True, False]})
-    assert list(each_answer(CaseResult("a", answers=told)))[1].assertions == {}, "nothing was there to hold"
+    assert CaseResult("a", answers=told).each_answer()[1].assertions == {}, "nothing was there to hold"
 
 
 @pytest.mark.parametrize(
@@ -77,9 +75,9 @@ def test_which_cases_are_asked_again(result: CaseResult, alone: bool) -> None:
 def test_what_is_scored_in_pairs_alone_does_not_miss_its_number() -> None:
     rules = CaseRules(numbers={"counterfactual_consistency": 1.0})
     result = CaseResult("a", scores={"counterfactual_consistency": Score("aggregate", data=["an answer", False])})
-    assert rules.failing(OneAnswer.of(result)) == {}, "its pair is known when all cases are"
+    assert rules.failing(result.as_answer()) == {}, "its pair is known when all cases are"
     result.scores["counterfactual_consistency"] = Score("n/a", reason="no answer")
-    assert [kind for kind, *_ in rules.failing(OneAnswer.of(result))] == ["no number"]
+    assert [kind for kind, *_ in rules.failing(result.as_answer())] == ["no number"]
 
 
 def accepted_values(*values: float) -> tuple[CaseRules, BaselineCase]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pytest_auepora.base.complaints import Problem
 from pytest_auepora.core.case_texts import CaseTexts
+from pytest_auepora.core.findings import Answers
 from pytest_auepora.core.metrics_base import Metric
 from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import failed_scores, score_case
@@ -17,7 +18,7 @@ from pytest_auepora.metrics.ranking.matching import grades_of_retrieved, ranks_o
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.metrics.values import expected_behaviour
 from pytest_auepora.regression.baseline import Baseline, BaselineCase, BaselineMetric, metric_key
-from pytest_auepora.regression.checks import OneAnswer, accepted_checks, answers_of, case_rules, held_assertions
+from pytest_auepora.regression.checks import accepted_checks, case_rules, held_assertions
 from pytest_auepora.regression.compare import CaseComparison, Comparability, comparability_of, compare_case
 from pytest_auepora.regression.guards.case_trial import CaseTrial, Standing
 from pytest_auepora.regression.outcomes import BaselineNote
@@ -161,7 +162,7 @@ def block_of(answers: Sequence[Case], names: Sequence[str] = METRICS) -> Baselin
     """Accept several answers to one case."""
     results = [result_of(case, names) for case in answers]
     first = results[0]
-    first.answers = answers_of([OneAnswer.of(result) for result in results])
+    first.answers = Answers.of([result.as_answer() for result in results])
     first.repeats = len(results)
     return BaselineCase.of(first, infos_of(names))
 
@@ -183,11 +184,11 @@ def _judge(
     before = comparison.before if comparison is not None and comparison.paired else None
     accepted = accepted_checks(rules, before) if before is not None else None
     trial = CaseTrial(result, rules, Standing(accepted, varied))
-    first = OneAnswer.of(result)
+    first = result.as_answer()
     trial.begin([first])
     for further in case.again:
         if trial.open:
-            trial.take(OneAnswer.of(result_of(further, names)), further.answer)
+            trial.take(result_of(further, names).as_answer(), further.answer)
     if trial.open:
         trial.settle()
 

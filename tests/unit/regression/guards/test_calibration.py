@@ -16,7 +16,7 @@ from pytest_auepora.core.run import CaseResult, MetricInfo, Run
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.core.types import EvaluationSample, SystemOutputs, TargetCategory
 from pytest_auepora.metrics.pairs import SlicedMetric
-from pytest_auepora.regression.checks import OneAnswer, case_rules
+from pytest_auepora.regression.checks import case_rules
 from pytest_auepora.regression.compare import Change, compare_case
 from pytest_auepora.regression.guards.calibration import (
     Calibration,
@@ -213,7 +213,7 @@ def checked(case: CaseResult, *, advisory: Collection[str] = ()) -> list[str]:
     """The statuses of what the first answer to *case* fails, by checks of thresholds and errors."""
     rules = case_rules(case, None, run_of(0.0).metrics, RegressionPolicy(), advisory=advisory)
     trial = CaseTrial(case, rules, Standing())
-    trial.begin([OneAnswer.of(case)])
+    trial.begin([case.as_answer()])
     trial.settle()
     return [finding.status for finding in case.findings]
 

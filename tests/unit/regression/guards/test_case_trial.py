@@ -10,7 +10,7 @@ import pytest
 from pytest_auepora.core.findings import Finding
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.regression.baseline import BaselineCase
-from pytest_auepora.regression.checks import OneAnswer, accepted_checks, case_rules
+from pytest_auepora.regression.checks import accepted_checks, case_rules
 from pytest_auepora.regression.compare import compare_case
 from pytest_auepora.regression.guards.case_trial import CaseTrial, Confirmed, Standing
 from pytest_auepora.regression.policy import RegressionPolicy
@@ -30,7 +30,7 @@ def trial(
     is_paired = before is not None and comparison is not None and comparison.paired
     accepted = accepted_checks(rules, before) if is_paired and before is not None else None
     out = CaseTrial(now, rules, Standing(accepted, v, accepting))
-    out.begin([OneAnswer.of(now)])
+    out.begin([now.as_answer()])
     return out
 
 
@@ -38,7 +38,7 @@ def ask(found: CaseTrial, *answers: CaseResult, text: str | None = None) -> Case
     """Ask further, each *answers* in turn, as long as another answer is wanted."""
     for i, one in enumerate(answers):
         if found.open:
-            found.take(OneAnswer.of(one), f"answer {i}" if text is None else text)
+            found.take(one.as_answer(), f"answer {i}" if text is None else text)
     return found.result
 
 
@@ -242,7 +242,7 @@ def test_answers_that_tell_nothing_do_not_look_cached() -> None:
     found = trial(bad(), VARIED)
     found.texts = [None]
     for _ in range(2):
-        found.take(OneAnswer.of(BAD), None)
+        found.take(BAD.as_answer(), None)
     assert (found.result.state, the_finding(found.result).suspect) == ("failed", "")
 
 
@@ -287,8 +287,8 @@ def test_repeats_are_the_first_of_the_answers() -> None:
     found = trial(now, ACCEPTED)
     now.findings.clear()
     found.open.clear()
-    found.begin([OneAnswer.of(BAD), OneAnswer.of(BAD), OneAnswer.of(BAD)])
+    found.begin([BAD.as_answer(), BAD.as_answer(), BAD.as_answer()])
     assert now.state == "failed"
     now.findings.clear()
-    found.begin([OneAnswer.of(BAD), OneAnswer.of(GOOD)])
+    found.begin([BAD.as_answer(), GOOD.as_answer()])
     assert (now.state, the_finding(now).status) == ("passed", "varies")
