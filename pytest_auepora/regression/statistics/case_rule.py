@@ -13,8 +13,8 @@ P(held)·x^j over all checks is at most E[V]·c_j with
 
     c_j = max over x of  x^j·(1 - x)^m / (1 - (1 - x)^m - x^m)
 
-and j is chosen by the V that was seen, so that it is at most *alpha_c*: that is the share of runs in which an unchanged
-system fails any case, whatever its rates, if cases are independent.
+and j is chosen by the V that was seen, so that it is at most `ALPHA_CASES`: that is the share of runs in which an
+unchanged system fails any case, whatever its rates, if cases are independent.
 """
 
 from __future__ import annotations
@@ -35,23 +35,21 @@ ALPHA_CASES = 0.025
 
 
 @lru_cache(maxsize=4096)
-def answers_needed(m: int, varied: int, alpha_c: float = ALPHA_CASES, cap: int = MOST) -> int | None:
+def answers_needed(m: int, varied: int) -> int | None:
     """Return the number of answers in a row that must fail, the first one included.
 
-    None if it would be more than *cap*: a case that varied when accepted cannot fail alone then, and one that did not
-    vary is asked *cap* times.  It is `FEWEST` without a guarantee if one answer was accepted (*m* = 1).
+    None if it would be more than `MOST`: a case that varied when accepted cannot fail alone then, and one that did not
+    vary is asked as often as that.  It is `FEWEST` without a guarantee if one answer was accepted (*m* = 1).
 
     Args:
         m: accepted answers to the case, one or more.
         varied: V, the checks of the merged baseline that held in some accepted answers and not in others.
-        alpha_c: share of unchanged runs in which any case may fail.
-        cap: the largest number of answers.
     """
     if m == 1:
         return FEWEST
     if m == 2 and not varied:
         return STEADY
-    return next((j for j in range(FEWEST, cap + 1) if c(j, m) <= alpha_c / (varied + 1)), None)
+    return next((j for j in range(FEWEST, MOST + 1) if c(j, m) <= ALPHA_CASES / (varied + 1)), None)
 
 
 @lru_cache(maxsize=1024)

@@ -91,6 +91,8 @@ def _undecided_text(test: Test, gate: GateOutcome) -> str:
         why.append(f"chance alone may do this ({p_text(test.p_adjusted, test)})")
     if test.lower is not None and -test.lower > 0:
         why.append(f"a loss of up to {shortest(-test.lower)} is not ruled out")
+    if test.cases_needed is not None:
+        why.append(f"about {plural(test.cases_needed - gate.n, 'more case')} would decide it")
     return ", ".join(why) or "too few cases to tell"
 
 

@@ -35,11 +35,6 @@ def test_few_answers_by_choice_and_more() -> None:
     assert [answers_needed(10, v) for v in (0, 50)] == [3, 4]
 
 
-def test_the_cap_and_the_level_can_be_chosen() -> None:
-    assert answers_needed(5, 30, cap=5) is None
-    assert answers_needed(5, 3, alpha_c=0.001) == 8
-
-
 @given(st.integers(2, 12), st.integers(2, 30))
 def test_the_bound_is_the_largest_ratio_over_all_rates(j: int, m: int) -> None:
     x = np.linspace(1e-4, 1 - 1e-4, 20_001)

@@ -44,6 +44,9 @@ def test_a_loss_is_told_by_cases_or_by_the_mean() -> None:
         (member("inconclusive", "inconclusive", p_adjusted=0.2),
          "0.9200 → 0.7100 over 60 cases: worse by 0.21 (15 worse, 2 better); chance alone may do this (p 0.2 > 0.05 "
          "(corrected for 6 metrics)), a loss of up to 0.3 is not ruled out"),
+        (member("inconclusive", "inconclusive", drop=-0.1, clusters=20, cases_needed=109),
+         "0.9200 → 0.7100 over 60 cases in 20 clusters: better by 0.1 (15 worse, 2 better); a loss of up to 0.3 is not "
+         "ruled out, about 49 more cases would decide it"),
         (member("inconclusive", "inconclusive", hall_agrees=False),
          "0.9200 → 0.7100 over 60 cases: worse by 0.21 (15 worse, 2 better); few cases changed much and the others "
          "hardly (Hall's t does not agree), a loss of up to 0.3 is not ruled out"),

@@ -23,9 +23,9 @@ CHANCE = "chance alone may do this (p 0.5 > 0.05 (corrected for 5 metrics))"
          ["not comparable (the golden case was edited): edited", "only in first: gone", "only in second: new"]),
         (problems,
          [f"recall@5: 1.0000 → 0.7500 over 4 cases: worse by 0.25 (1 worse, 0 better); {CHANCE}, "
-          "a loss of up to 0.8383 is not ruled out",
+          "a loss of up to 0.8383 is not ruled out, about 22 more cases would decide it",
           f"mrr@10: 0.7083 → 0.3958 over 4 cases: worse by 0.3125 (2 worse, 1 better); {CHANCE}, "
-          "a loss of up to 1.1226 is not ruled out",
+          "a loss of up to 1.1226 is not ruled out, about 27 more cases would decide it",
           "loss: mrr@10 fell from 1.00 to 0.25 (limit 0.5), in one answer",
           "regression: recall@5 fell from 1.00 to 0.00 (limit 0.5); mrr@10 fell from 1.00 to 0.00 (limit 0.5), "
           "in one answer"]),
