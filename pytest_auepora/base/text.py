@@ -18,13 +18,21 @@ _LONGEST_NAME = 200
 
 def did_you_mean(word: str, known: Iterable[str], *, most: int = 3) -> str:
     """Return ``" (did you mean 'x' or 'y'?)"`` for the nearest *known* words, or an empty string."""
+    return meant_words(near_names(word, known, most=most))
+
+
+def near_names(word: str, known: Iterable[str], *, most: int = 3) -> list[str]:
+    """Return the *known* words nearest to *word*, the nearest first."""
     if len(word) > _LONGEST_NAME:
-        return ""
+        return []
     lowered = {k.lower(): k for k in known}
-    near = difflib.get_close_matches(word.lower(), list(lowered), n=most, cutoff=0.6)
-    if not near:
-        return ""
-    return f" (did you mean {' or '.join(repr(lowered[n]) for n in near)}?)"
+    return [lowered[near] for near in difflib.get_close_matches(word.lower(), list(lowered), n=most, cutoff=0.6)]
+
+
+def meant_words(names: Iterable[str]) -> str:
+    """Return the question whether one of *names* was meant, or an empty string without any."""
+    shown = " or ".join(map(repr, names))
+    return f" (did you mean {shown}?)" if shown else ""
 
 
 def names_words(names: Sequence[T], most: int = 5, shown: Callable[[T], str] = str) -> str:

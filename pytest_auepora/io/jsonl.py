@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ..base.files import write_atomically
-from ..base.text import did_you_mean
 from ..core.dataset import EvaluationDataset, InMemoryDataset
 from ..core.types import Document, EvaluationSample, Response
 from ..errors import AueporaError
@@ -53,10 +52,8 @@ class _Object(Record):
 class _Sample(_Object):
     """A sample; unknown keys are ignored unless they look like a typo."""
 
-    def _report_unknown_key(self, path: KeyPath, source: Source) -> str:
-        if suggestion := did_you_mean(path[-1], self.fields):
-            source.report_key(path, f"unknown key {path[-1]!r}{suggestion}")
-        return suggestion
+    def _report_unknown_key(self, path: KeyPath, source: Source) -> list[str]:
+        return super()._report_unknown_key(path, source) if self.meant(path[-1], self.fields) else []
 
 
 _METADATA = Field("metadata", Free(), "Anything else.")

@@ -26,7 +26,6 @@ from .kinds import (
     Record,
     Text,
     Whole,
-    misnomers,
     table,
 )
 from .names import CaseId, FixtureName, SuiteName, Tag
@@ -250,12 +249,12 @@ EXPECTED_FIELDS = table(
 _CASE_HINTS = {
     "metrics": ": a case has no metrics of its own; list them in metrics of the file",
     **dict.fromkeys(("repeat", "regression", "owner", "owners", "fixture", "suite"), ": it is a key of the whole file"),
-    **misnomers(
-        question="query", answer="reference_answer", expected="reference_answer", reference="reference_answer",
-        sample_id="id", case_thresholds="thresholds", marks="tags", docs="relevant_docs", contexts="relevant_docs",
-        must_not_contain="forbidden", history="chat_history", messages="chat_history", turns="chat_history",
-        conversation_id="conversation", session="conversation", thread="conversation", principal="as",
-    ),
+    "question": "query", "sample_id": "id", "case_thresholds": "thresholds", "marks": "tags",
+    "must_not_contain": "forbidden", "principal": "as",
+    **dict.fromkeys(("answer", "expected", "reference"), "reference_answer"),
+    **dict.fromkeys(("docs", "contexts"), "relevant_docs"),
+    **dict.fromkeys(("history", "messages", "turns"), "chat_history"),
+    **dict.fromkeys(("conversation_id", "session", "thread"), "conversation"),
 }  # fmt: skip
 _OWN = ("id", "query", "variant_of")
 
@@ -307,9 +306,9 @@ _HEADER = (
     Field("defaults", DEFAULTS, "Keys that every case inherits unless it has its own."),
 )  # fmt: skip
 _SUITE_HINTS = {
-    **misnomers(name="suite", samples="cases", tests="cases", k="top_k", gates="thresholds"),
+    "name": "suite", "samples": "cases", "tests": "cases", "k": "top_k", "gates": "thresholds",
     "timeout": ": a timeout belongs to each case; write defaults: {timeout: …} for all",
-}
+}  # fmt: skip
 
 SUITE = Record(
     "a golden file", *_HEADER, Field("cases", _CaseList(), "The golden cases.", required=True), hints=_SUITE_HINTS

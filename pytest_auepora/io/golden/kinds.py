@@ -9,13 +9,13 @@ import datetime
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ...base.text import did_you_mean
+from ...base.text import meant_words, near_names
 from ..source import KeyPath, Source, describe
 
 BAD: Any = object()
@@ -30,7 +30,7 @@ class FieldType:
     expected: str = ""
     choices: Sequence[str] = ()
     hints: Mapping[str, str] = MappingProxyType({})
-    """What follows a message about words, or keys, that people often write."""
+    """Words, or keys, that people often write, each with the one that is meant, or with what follows the message."""
     json_schema: Mapping[str, Any] = MappingProxyType({})
     """The JSON Schema of what is accepted, where no other type is part of it."""
 
@@ -51,6 +51,12 @@ class FieldType:
         values = record.read_mapping(value, path, source)
         return values if len(source.problems) == problem_count else BAD
 
+    def meant(self, word: str, known: Collection[str]) -> list[str]:
+        """Return which of the *known* words *word* probably stands for."""
+        if word in self.hints:
+            return [self.hints[word]] if self.hints[word] in known else []
+        return near_names(word, known)
+
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of what is accepted."""
         return dict(self.json_schema)
@@ -65,7 +71,7 @@ class FieldType:
         quote = ""
         if self.expected.startswith("text") and isinstance(value, (bool, int, float, datetime.date)):
             quote = f'; quote it: "{written or value}"'
-        hint = self.hints.get(value) or did_you_mean(value, self.choices) if isinstance(value, str) else ""
+        hint = meant_words(self.meant(value, self.choices)) if isinstance(value, str) else ""
         source.report(path, f"{key_prefix(path)}expected {self.expected}, got {got}{hint}{quote}")
         return BAD
 
@@ -285,11 +291,6 @@ def table(*fields: Field) -> dict[str, Field]:
     return {f.name: f for f in fields}
 
 
-def misnomers(**names: str) -> dict[str, str]:
-    """Return hints for a `Record`: keys that people write, each with the key that is meant."""
-    return {wrong: f" (did you mean {name!r}?)" for wrong, name in names.items()}
-
-
 class Record(FieldType):
     """A mapping with known keys; read as a dict of the values read, without those reported as problems."""
 
@@ -309,25 +310,24 @@ class Record(FieldType):
         """Read every key; report unknown and missing ones."""
         values: dict[str, Any] = {}
         readers = self._readers
-        hints = ""
+        meant: list[str] = []
         for name, part in value.items():
             if name not in readers:
-                hints += self._report_unknown_key((*path, name), source)
+                meant += self._report_unknown_key((*path, name), source)
             elif (parsed := readers[name](part, (*path, name), source)) is not BAD:
                 values[name] = parsed
         for name in self.required:
-            if name not in value and repr(name) not in hints:  # the typo is reported already
+            if name not in value and name not in meant:  # the typo is reported already
                 source.report(path, f"{self.title} has no {name}")
         return values
 
-    def _report_unknown_key(self, path: KeyPath, source: Source) -> str:
-        """Report an unknown key, and return the hint on what was probably meant."""
-        name = path[-1]
-        hint = self.hints.get(name, "") if isinstance(name, str) else ""
-        hint = hint or did_you_mean(str(name), self.fields)
+    def _report_unknown_key(self, path: KeyPath, source: Source) -> list[str]:
+        """Report an unknown key, and return the keys that were probably meant."""
+        meant = self.meant(str(path[-1]), self.fields)
         known_keys = f"; {self.title} has {', '.join(self.fields)}"
-        source.report_key(path, f"unknown key {name!r}{hint or known_keys}")
-        return hint
+        hint = meant_words(meant) or self.hints.get(str(path[-1]), known_keys)
+        source.report_key(path, f"unknown key {path[-1]!r}{hint}")
+        return meant
 
     def schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = {

@@ -8,12 +8,12 @@ from typing import Any
 from ...core.document_forms import document_of
 from ...core.types import Document
 from ..source import KeyPath, Source
-from .kinds import BAD, Field, FieldType, Free, ListOf, Record, Text, Whole, misnomers
+from .kinds import BAD, Field, FieldType, Free, ListOf, Record, Text, Whole
 
 _ID = Field("id", Text(), "Id of a document or chunk, as the system returns it.")
 _TEXT = Field("text", Text(), "What the document says; metrics that need evidence read it.")
 _METADATA = Field("metadata", Free(), "Anything else about the document.")
-_HINTS = misnomers(doc_id="id", document="doc", score="grade")
+_HINTS = {"doc_id": "id", "document": "doc", "score": "grade"}
 _RELEVANT = Record(
     "a relevant document",
     _ID,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..source import KeyPath, Source
-from .kinds import BAD, Choice, Field, FieldType, ListOf, Record, Text, misnomers
+from .kinds import BAD, Choice, Field, FieldType, ListOf, Record, Text
 
 ROLES = ("user", "assistant", "system")
 """Who may have said a turn."""
 
-_HINTS = misnomers(human="user", ai="assistant", bot="assistant", model="assistant")
+_HINTS = {"human": "user", "ai": "assistant", "bot": "assistant", "model": "assistant"}
 _MESSAGE = ("role", "content")
 _TURN = Record(
     "a turn",
