@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..base.files import RepeatedKeyError, refuse_constant, unique_keys
 from ..base.git import CONFLICT, conflict_line
-from .source import MAX_DEPTH, KeyPath, Source, describe
+from .source import MAX_DEPTH, KeyPath, Source, check_plain, describe
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _TOKEN = re.compile(r'["\[\]{}]|[^\s\[\]{}:,"]+')
@@ -62,7 +62,8 @@ def _parse(source: Source, line: str, number: int) -> Any:
         value = json.loads(line, object_pairs_hook=_first_values, parse_constant=refuse_constant)
         for key, offset in _place(line).repeated():
             source.report_at(*source.line_and_column(source.line_starts[number] + offset), f"{key!r} is given twice")
-    _check(line, value)
+    if _SURROGATE.search(line) or line.count("[") + line.count("{") > MAX_DEPTH:
+        check_plain(value)
     return value
 
 
@@ -71,25 +72,6 @@ def _first_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for key, value in pairs:
         values.setdefault(key, value)
     return values
-
-
-def _check(line: str, value: Any) -> None:
-    if line.count("[") + line.count("{") > MAX_DEPTH:
-        level, depth = [value], 0
-        while level := [part for item in level if isinstance(item, (dict, list)) for part in _parts(item)]:
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise RecursionError
-    if _SURROGATE.search(line):
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError as exc:
-            half = str(exc.object[exc.start : exc.end]).encode("ascii", "backslashreplace").decode()
-            raise ValueError(f"{half} is half a character") from None
-
-
-def _parts(value: Any) -> Any:
-    return value.values() if isinstance(value, dict) else value
 
 
 class _Pairs(list[tuple[str, Any]]):

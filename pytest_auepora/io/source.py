@@ -37,6 +37,9 @@ _MAX_SUGGESTIONS = 50
 _MAX_ALIKE = 3
 """How many problems with the same message are reported with their places."""
 
+_MAX_BITS = 3_322
+"""About a thousand decimal digits."""
+
 _LINE_BREAK = r"\r\n|\r|\n"
 _SCALAR_END = r"\s#|:\s|[,\[\]{}\r\n]|:$"
 
@@ -130,6 +133,29 @@ class Source:
         rest = self.lines[line - 1 - self.lines_before][col - 1 :]
         end = re.search(_SCALAR_END, rest)
         return (rest[: end.start()] if end else rest).strip()
+
+
+def check_plain(value: Any, deepest: int = MAX_DEPTH) -> None:
+    """Refuse what a file can say and no golden file can hold.
+
+    Raises:
+        RecursionError: *value* nests more than *deepest* deep.
+        ValueError: it has half characters, infinity or NaN, or numbers too long to print.
+    """
+    if isinstance(value, (dict, list, tuple)):
+        if deepest < 0:
+            raise RecursionError
+        for part in (*value, *value.values()) if isinstance(value, dict) else value:
+            check_plain(part, deepest - 1)
+    elif isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as exc:
+            raise ValueError(f"{value[exc.start]!a} is half a character") from None
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is not a number")
+    elif isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        raise ValueError("it has more than a thousand digits")
 
 
 def describe(value: Any, written: str = "") -> str:

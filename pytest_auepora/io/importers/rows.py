@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,8 @@ import yaml
 from ...base.files import numbered_lines, parse_json, read_text, write_atomically
 from ...errors import GoldenFileError
 from ..json_lines import is_jsonl
-from ..source import Source
-from ..yaml.nodes import check_integer, load_yaml
+from ..source import Source, check_plain
+from ..yaml.nodes import load_yaml
 from .imported import ImportProblem
 
 LONGEST_CELL = 100_000_000
@@ -90,33 +89,14 @@ def _parse_yaml(text: str, path: Path, *, core_schema: bool) -> Any:
     return data
 
 
-def check_values(data: Any, place: str, *, depth: int = 0) -> None:
-    """Refuse what a file may say and no golden file may hold: NaN, half characters, values nested deep.
-
-    Raises:
-        ImportProblem: with *place*.
-    """
-    if isinstance(data, (dict, list, tuple)):
-        if depth > _MAX_DEPTH:
-            raise ImportProblem(f"{place}: nests too deep")
-        for part in (*data, *data.values()) if isinstance(data, dict) else data:
-            check_values(part, place, depth=depth + 1)
-    else:
-        try:
-            _check_value(data)
-        except UnicodeEncodeError as exc:
-            raise ImportProblem(f"{place}: {exc.object[exc.start]!a} is half a character") from None
-        except ValueError as exc:
-            raise ImportProblem(f"{place}: {exc}") from None
-
-
-def _check_value(value: Any) -> None:
-    if isinstance(value, str):
-        value.encode()
-    elif isinstance(value, float) and not isfinite(value):
-        raise ValueError(f"{value} is not a number")
-    elif isinstance(value, int):
-        check_integer(value)
+def check_values(data: Any, place: str) -> None:
+    """Refuse what no golden file can hold; raises `ImportProblem`, with *place*."""
+    try:
+        check_plain(data, _MAX_DEPTH)
+    except RecursionError:
+        raise ImportProblem(f"{place}: nests too deep") from None
+    except ValueError as exc:
+        raise ImportProblem(f"{place}: {exc}") from None
 
 
 def _parse_csv(text: str, usual: str, path: Path) -> list[Row]:

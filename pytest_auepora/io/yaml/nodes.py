@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from ..source import MAX_DEPTH, KeyPath, Source, describe
+from ..source import MAX_DEPTH, KeyPath, Source, check_plain, describe
 from .problems import TOO_DEEP, YamlProblem, report_error
 
 Parser: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -29,9 +29,6 @@ _TEXT = "tag:yaml.org,2002:str"
 _MAPPING, _SEQUENCE = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"
 _SPECIAL_STARTS = frozenset(yaml.SafeLoader.yaml_implicit_resolvers)
 """First characters of plain scalars that may be other than text."""
-_MAX_BITS = 3_322
-"""About a thousand decimal digits."""
-
 _OPEN: Any = object()
 """Stands for a value while it is built."""
 _MERGE: Any = object()
@@ -262,7 +259,10 @@ def _construct_tagged(tag: str, text: str, mark: Any) -> Any:
 
 def _construct(tag: str, text: str, mark: Any) -> Any:
     node = yaml.ScalarNode(tag, text, mark, mark)
-    return check_integer(yaml.constructor.SafeConstructor().construct_object(node, deep=True))
+    value = yaml.constructor.SafeConstructor().construct_object(node, deep=True)
+    if isinstance(value, int):
+        check_plain(value)
+    return value
 
 
 def _refused_tag(tag: str, mark: Any) -> YamlProblem:
@@ -276,10 +276,3 @@ def flow_text(value: Any, quotes: str | None = None) -> str:
     texts: dict[str, Any] = {"default_style": quotes, "allow_unicode": True, "width": inf}
     written: str = yaml.safe_dump([value], default_flow_style=True, sort_keys=False, **texts)
     return written.strip()[1:-1]  # in brackets: what is plain there is plain everywhere
-
-
-def check_integer(value: Any) -> Any:
-    """Return *value*; raises `ValueError` for an integer too long to print."""
-    if type(value) is int and value.bit_length() > _MAX_BITS:
-        raise ValueError("it has more than a thousand digits")
-    return value

@@ -73,7 +73,7 @@ WRONG = {
     "NaN": (CASE + '{"id": "b", "query": "Q", "metadata": {"x": NaN}}', ["2:1: cannot be read: NaN is no JSON number"]),
     "key twice": ('{"id": "a", "query": "Q", "metadata": {"x": 1, "x": 2}}', ["1:48: 'x' is given twice"]),
     "key twice, far too deep": ('{"a": {"x": 1, "x": 2}, "b": ' + "[" * 100_000, ["1:1: lists and mappings nest"]),
-    "key twice, half a character": ('{"x": "\\ud83d", "x": 1}', ["1:1: cannot be read: \\ud83d is", "1:17: 'x' is"]),
+    "key twice, half a character": ('{"x": "\\ud83d", "x": 1}', ["1:1: cannot be read: '\\ud83d' is", "1:17: 'x' is"]),
     "id twice": (CASE + CASE, ["2:8: id 'a' is already taken by the case on line 1"]),
     "slip": (CASE + ' {"id": "b", "query": "Q", "tgas": "x"}', ["2:28: unknown key 'tgas' (did you mean 'tags' or"]),
     "deep place": (
@@ -85,7 +85,7 @@ WRONG = {
     "header with cases": ('{"cases": []}\n' + CASE, ["1:2: unknown key 'cases'"]),
     "number as id": ('{"id": 12, "query": "Q"}', ['1:8: id: expected text, got `12`, which is read as a whole number']),
     "null": ('{"id": "a", "query": null}', ["1:22: query: has no value"]),
-    "half a character": ('{"id": "a", "query": "\\ud83d"}', ["1:1: cannot be read: \\ud83d is half a character"]),
+    "half a character": ('{"id": "a", "query": "\\ud83d"}', ["1:1: cannot be read: '\\ud83d' is half a character"]),
     "too deep": (CASE + '{"id": "b", "query": ' + "[" * 200 + "]" * 200 + "}", ["2:1: lists and mappings nest"]),
     "far too deep": (CASE + "[" * 100_000, ["2:1: lists and mappings nest more than 100 deep"]),
     "no end of digits": ('{"id": "a", "query": ' + "1" * 5000 + "}", ["1:1: cannot be read: Exceeds the limit"]),
