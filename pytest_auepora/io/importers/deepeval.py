@@ -26,7 +26,7 @@ from .imported import (
     reference_text,
     relevant_documents,
 )
-from .rows import dump_json, read_rows, write_csv, write_data
+from .rows import Row, dump_json, read_rows, write_csv, write_data
 
 _COLUMNS = (
     "input", "actual_output", "expected_output", "retrieval_context", "context", "name", "comments", "source_file",
@@ -45,23 +45,24 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     """Read goldens of deepeval; see the module."""
     cases, kept = Cases(dropped), list[dict[str, Any]]()
     for raw in read_rows(path, "goldens", "test_cases", "testCases"):
-        row = {re.sub(r"(?<=[a-z])([A-Z])", r"_\1", k).lower(): v for k, v in raw.items() if v not in (None, "", [])}
-        place, query, history, said = raw.place, row.get("input"), list[dict[str, str]](), row.get(_SAID)
+        named = {re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower(): value for name, value in raw.items()}
+        row = Row({name: value for name, value in named.items() if value not in (None, "", [])}, raw.place)
+        query, history, said = row.get("input"), list[dict[str, str]](), row.get(_SAID)
         if "turns" in row:
-            turns = list_cell(row["turns"], f"{place}, column turns")
+            turns = row.cell("turns", list_cell)
             query, history, said, _ = last_exchange(turns if is_messages(turns) else (), dropped)
         if not isinstance(query, str) or not query.strip():
             is_scenario = "scenario" in row or "turns" in row
             dropped.add("a conversation without turns: there is no user simulator" if is_scenario
                         else "a golden without an input")  # fmt: skip
             continue
-        texts = {key: text_cell(row[key], f"{place}, column {key}") for key in _TEXTS if key in row}
+        texts = {key: row.cell(key, text_cell) for key in _TEXTS if key in row}
         source = {"doc": texts["source_file"]} if "source_file" in texts else {}
-        docs = as_quotes(texts_cell(row.get("context"), f"{place}, column context", "|"), **source)
-        answer, metadata = texts.get("expected_output"), _metadata(row, place)
+        docs = as_quotes(row.cell("context", texts_cell, "|"), **source)
+        answer, metadata = texts.get("expected_output"), _metadata(row)
         case = cases.add(row.get("name"), query, chat_history=history, relevant_docs=docs, reference_answer=answer)
         case |= filled({"rubric": [texts[_OUTCOME]] if _OUTCOME in texts else None, "metadata": metadata})
-        kept += recorded(case, said, texts_cell(row.get(_RETRIEVED), f"{place}, column {_RETRIEVED}", "|"))
+        kept += recorded(case, said, row.cell(_RETRIEVED, texts_cell, "|"))
         for key in ("tools_called", "expected_tools"):
             dropped.add(f"{key}: no metric here reads it", key in row)
         scores = f"a score, which another tool gave; {reference('metric-names')} has its counterpart"
@@ -72,10 +73,8 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
     return ImportedSuite(cases, answers=kept)
 
 
-def _metadata(row: Mapping[str, Any], place: str) -> dict[str, Any]:
-    columns = {
-        key: parsed_cell(row[key], f"{place}, column {key}") for key in (_EXTRA, *_METADATA_COLUMNS) if key in row
-    }
+def _metadata(row: Row) -> dict[str, Any]:
+    columns = {key: row.cell(key, parsed_cell) for key in (_EXTRA, *_METADATA_COLUMNS) if key in row}
     columns |= {key: row[key] for key in _CHAT_COLUMNS[:2] if key in row}
     additional = columns.pop(_EXTRA, None)
     metadata = dict(additional) if isinstance(additional, Mapping) else {_EXTRA: additional} if additional else {}

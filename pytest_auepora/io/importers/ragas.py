@@ -65,7 +65,7 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
         key = first_filled(row, _QUERY) or ""
         query, history, said = row.get(key), list[dict[str, str]](), None
         if isinstance(query, list) or is_structured(query):
-            query, history, said, _ = last_exchange(_messages(query, f"{row.place}, column {key}"), dropped)
+            query, history, said, _ = last_exchange(row.cell(key, _messages), dropped)
         if not isinstance(query, str) or not query.strip():
             dropped.add("a sample without a question, or with messages that are not JSON")
             continue
@@ -89,7 +89,7 @@ def load(path: Path, dropped: Dropped) -> ImportedSuite:
 def _retrieved(row: Row) -> tuple[list[str], list[str]]:
     """Return the texts and the ids of what was retrieved; no ids where they are not as many."""
     key = first_filled(row, _RETRIEVED) or ""
-    texts, ids = (texts_cell(row.get(name), f"{row.place}, column {name}") for name in (key, _RETRIEVED_IDS))
+    texts, ids = (row.cell(name, texts_cell) for name in (key, _RETRIEVED_IDS))
     return texts, ids if len(ids) == len(texts) or not texts else []
 
 
@@ -105,11 +105,11 @@ def _answers(row: Row) -> list[str]:
     if (key := first_filled(row, _ANSWER)) is None:
         return []
     read = texts_cell if key == "ground_truths" else alternatives_cell
-    return [text for text in read(row[key], f"{row.place}, column {key}") if text.strip()]
+    return [text for text in row.cell(key, read) if text.strip()]
 
 
 def _documents(row: Row, dropped: Dropped) -> list[Any]:
-    texts, ids = (texts_cell(row.get(key), f"{row.place}, column {key}") for key in _CONTEXTS)
+    texts, ids = (row.cell(key, texts_cell) for key in _CONTEXTS)
     ids = list(dict.fromkeys(ids))
     if not ids:
         return as_quotes(texts)

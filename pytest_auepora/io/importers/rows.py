@@ -6,10 +6,10 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -19,6 +19,8 @@ from ..json_lines import is_jsonl
 from ..source import Source, check_plain
 from ..yaml.nodes import load_yaml
 from .imported import ImportProblem
+
+T = TypeVar("T")
 
 LONGEST_CELL = 100_000_000
 """Characters of a cell in CSV."""
@@ -39,6 +41,10 @@ class Row(dict[str, Any]):
     def __init__(self, values: Mapping[Any, Any], place: str) -> None:
         super().__init__({str(key): value for key, value in values.items()})
         self.place = place
+
+    def cell(self, name: str, read: Callable[..., T], *more: Any) -> T:
+        """Return what *read* makes of a column; it is given the value, None without the column, the place and *more*."""
+        return read(self.get(name), f"{self.place}, column {name}", *more)
 
 
 def read_data(path: Path, *, core_schema: bool = False) -> Any:

@@ -97,7 +97,7 @@ def _build_suite(rows: list[Row], path: Path, dropped: Dropped) -> ImportedSuite
         columns = _find_columns(row)
         query = row.get(columns["query"])
         if looks_like_texts(query):
-            query = text_cell(query, f"{row.place}, column {columns['query']}")
+            query = row.cell(columns["query"], text_cell)
         if not isinstance(query, str) or not query.strip():
             dropped.add(f"a row without a question (columns query, {', '.join(_ALIASES['query'])})")
             continue

@@ -9,7 +9,7 @@ import pytest
 from pytest_auepora.core.types import Document
 from pytest_auepora.io.golden.load import DEFAULT_METRICS
 from pytest_auepora.regression.thresholds import Bound
-from tests.unit.io.files import CASE, DESIGN, load
+from tests.unit.io.files import CASE, DESIGN, load, problems
 
 
 def test_the_example_of_the_design(tmp_path: Path) -> None:
@@ -77,3 +77,8 @@ def test_a_byte_order_mark_and_windows_line_ends_change_nothing(tmp_path: Path) 
     plain = load(tmp_path, DESIGN)
     dressed = load(tmp_path, b"\xef\xbb\xbf" + DESIGN.replace("\n", "\r\n").encode())
     assert dressed == plain
+
+
+def test_a_file_that_is_all_suffix_names_no_suite(tmp_path: Path) -> None:
+    (problem,) = problems(tmp_path, CASE, ".golden.yaml")
+    assert "suite: " in problem
