@@ -43,7 +43,7 @@ class Row(dict[str, Any]):
         self.place = place
 
     def cell(self, name: str, read: Callable[..., T], *more: Any) -> T:
-        """Return what *read* makes of a column; it is given the value, None without the column, the place and *more*."""
+        """Return what *read* makes of the value of a column, None without one; it is given its place, and *more*."""
         return read(self.get(name), f"{self.place}, column {name}", *more)
 
 
