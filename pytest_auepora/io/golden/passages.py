@@ -35,15 +35,15 @@ _FORBIDDEN = Record(
 
 
 class _DocumentType(FieldType):
-    """An id, or a mapping that says more; read as what *build* makes of the mapping."""
+    """An id, or a mapping that says more; read as what *build* makes of either."""
 
-    def __init__(self, record: Record, build: Callable[[dict[str, Any]], Any] = document_of) -> None:
+    def __init__(self, record: Record, build: Callable[[Any], Any] = document_of) -> None:
         self.record, self.build = record, build
         self.expected = "text (an id), or a mapping with id" + (" or doc" if "doc" in record.fields else "")
 
     def read(self, value: Any, path: KeyPath, source: Source) -> Any:
         if type(value) is str and value and not value.isspace():
-            return self.build({"id": value})
+            return self.build(value)
         values = self.read_record(self.record, value, path, source)
         return BAD if values is BAD or self._has_problem(values, value, path, source) else self.build(values)
 
@@ -101,8 +101,8 @@ class Documents(ListOf):
                 return item.doc_id, kind, metadata.get("start"), metadata.get("end")
 
 
-def _as_written(values: dict[str, Any]) -> Any:
-    return values["id"] if values.keys() == {"id"} else values
+def _as_written(form: str | dict[str, Any]) -> Any:
+    return form if isinstance(form, str) or form.keys() != {"id"} else form["id"]
 
 
 FORBIDDEN_DOCUMENTS = ListOf(_DocumentType(_FORBIDDEN, _as_written), one_ok=True, unique=True)
