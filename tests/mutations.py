@@ -22,6 +22,7 @@ JUNK: tuple[Any, ...] = (
     [{}], ["a", 1], [1, "a"], [["a"], ["b"]], ["a", "a"],
 )  # fmt: skip
 """Values that nothing of ours writes at most places."""
+_DUMPER: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 _ALL = "MUTATIONS"
 """The variable of the environment that says that all mutations are wanted, and not a tenth."""
 _LONGEST = 300
@@ -99,8 +100,13 @@ def spoilt(text: str, pick: Random, kind: Literal["text", "json", "lines", "yaml
         return mutated(text, pick).encode()
     if kind == "yaml":
         value = json.loads(mutated(_json_of(text), pick))
-        flow, written = pick.choice((None, False)), pick.random() < 0.5
-        return yaml.safe_dump(value, sort_keys=False, default_flow_style=flow, allow_unicode=written).encode()
+        flow, wide = pick.choice((None, False)), pick.random() < 0.5
+        how: dict[str, Any] = {"sort_keys": False, "default_flow_style": flow, "allow_unicode": wide}
+        try:
+            written = yaml.dump(value, Dumper=_DUMPER, **how)
+        except UnicodeEncodeError:  # half a character, which libyaml does not write
+            written = yaml.safe_dump(value, **how)
+        return str(written).encode()
     lines = text.splitlines()
     at = pick.randrange(len(lines))
     lines[at] = mutated(lines[at], pick)
