@@ -7,7 +7,6 @@ held to its thresholds and its baseline.  What is redacted is redacted before an
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
@@ -406,6 +405,8 @@ def merge_repeats(results: Sequence[CaseResult], infos: Mapping[str, MetricInfo]
         return replace(errored[0], errored=len(errored), repeats=len(results))
     scores = {name: _merge_scores([r.scores[name] for r in results], infos.get(name)) for name in first.scores}
     ranks = [r.ranks for r in results] if any(r.ranks != first.ranks for r in results) else []
+    import statistics  # with it come fractions and decimal
+
     seconds = statistics.median(r.seconds for r in results)
     return replace(first, scores=scores, seconds=seconds, repeats=len(results), ranks_of_repeats=ranks)
 
@@ -423,5 +424,7 @@ def _merge_scores(scores: Sequence[Score], info: MetricInfo | None) -> Score:
     values = [s.value for s in measured if s.value is not None]
     if not values:
         return replace(first, details=details)
+    import statistics
+
     average = statistics.median if info is not None and info.target == "LATENCY" else statistics.fmean
     return Score("number", average(values), data=first.data, details=details)

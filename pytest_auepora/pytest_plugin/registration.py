@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack
 
 import pytest
@@ -14,12 +13,15 @@ from ..evaluation.project_hooks import ProjectHooks
 from ..metrics.judge.settings import load_settings, use_judge
 from .collect import Collecting
 from .compat import TimeLimits, is_worker, process_count
+from .controller import RunController
 from .endings import Exits, SystemBudget, read_budget
 from .items import Running
 from .lookahead import Callers, JudgeLookahead, Queue
-from .options import Options, flag, lines_of, words_of
+from .options import Options, flag, words_of
 from .replay import Replay, make_replay
 from .results.progress import RunProgress, Watchdog
+from .results.reports import AllurePublished, JUnitProperties, Reports
+from .results.terminal import CaseWords, ShortFailures, Terminal
 from .session import SESSION, AueporaSession
 from .suite_items import SuiteItems
 
@@ -95,8 +97,6 @@ def configure(config: pytest.Config) -> None:
     if options.timeout is None:
         register(Watchdog(), "auepora-watchdog")
     if flag(config, "auepora_junit_properties"):
-        from .results.reports import JUnitProperties
-
         register(JUnitProperties(session), "auepora-junit")
     if is_controller:
         _register_controller(session, collecting, unread)
@@ -121,9 +121,6 @@ def configure_checking(config: pytest.Config) -> None:
 
 
 def _register_controller(session: AueporaSession, collecting: Collecting, unread: str) -> None:
-    from .controller import RunController
-    from .results.terminal import CaseWords, ShortFailures, Terminal
-
     config, options = session.config, session.options
     register = config.pluginmanager.register
     register(controller := RunController(session, collecting), "auepora-controller")
@@ -137,10 +134,7 @@ def _register_controller(session: AueporaSession, collecting: Collecting, unread
         from .results.suggesting import Suggesting
 
         register(Suggesting(controller, options.suggest), "auepora-suggesting")
-    if _wants_reports(config):
-        from .results.reports import Reports
-
-        register(Reports(controller), "auepora-reports")
+    register(reports := Reports(controller), "auepora-reports")
     if words := words_of(config, "auepora_budget"):
         register(SystemBudget(session, read_budget(words)), "auepora-budget")
     if options.history_place is not None:
@@ -148,18 +142,8 @@ def _register_controller(session: AueporaSession, collecting: Collecting, unread
 
         register(Recorder(session, options.history_place, unread), "auepora-recorder")
     if getattr(config.option, "allure_report_dir", None):
-        from .results.reports import AllurePublished
-
         register(AllurePublished(controller), "auepora-allure")
-    register(Terminal(controller), "auepora-terminal")
+    register(Terminal(controller, reports), "auepora-terminal")
     if config.get_verbosity() > 0:
         register(CaseWords(session), "auepora-case-words")
     register(ShortFailures(controller), "auepora-short-failures")
-
-
-def _wants_reports(config: pytest.Config) -> bool:
-    """Whether any report is to be written, or an option of reports has to be checked."""
-    if config.getoption("auepora_report") or lines_of(config, "auepora_report"):
-        return True
-    is_default = sorted(words_of(config, "auepora_github")) == ["annotations", "summary"]
-    return not is_default or "GITHUB_STEP_SUMMARY" in os.environ or "GITHUB_ACTIONS" in os.environ

@@ -18,7 +18,9 @@ RUNS_CASES = {
     "auepora-collecting", "auepora-exits", "auepora-running", "auepora-session", "auepora-suites",
     "auepora-time-limits", "auepora-watchdog",
 }  # fmt: skip
-JUDGES = {"auepora-controller", "auepora-recorder", "auepora-short-failures", "auepora-terminal"}
+JUDGES = {
+    "auepora-controller", "auepora-recorder", "auepora-reports", "auepora-short-failures", "auepora-terminal",
+}  # fmt: skip
 
 
 def parts(project: Example, process: str = "controller") -> set[str]:
@@ -37,7 +39,6 @@ def test_workers_run_cases_and_the_controller_judges(project: Example) -> None:
     [
         (("--auepora-timeout=9",), set(), {"auepora-watchdog"}),
         (("-o", "auepora_history=off"), set(), {"auepora-recorder"}),
-        (("--auepora-report=json:a.json",), {"auepora-reports"}, set()),
         (("--auepora-suggest",), {"auepora-suggesting"}, set()),
         (("-o", "auepora_junit_properties=true"), {"auepora-junit"}, set()),
     ],

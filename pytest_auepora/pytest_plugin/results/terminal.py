@@ -22,6 +22,7 @@ from ..controller import RunController
 from ..options import words_of
 from ..output import encodable, in_ci, terminal_width, wrapped, write_lines
 from ..session import AueporaSession
+from .reports import Reports
 
 MOST_IN_FULL = 3
 """Failing cases of golden files that pytest shows itself."""
@@ -32,6 +33,7 @@ class Terminal:
     """Writes to pytest's own terminal reporter; controller only."""
 
     controller: RunController
+    reports: Reports
 
     def pytest_report_header(self, config: pytest.Config) -> list[str]:
         """Say that golden files are collected, and with what settings."""
@@ -76,8 +78,7 @@ class Terminal:
         """Print the verdict of each run, and what was accepted of it."""
         config, finished_runs = self.controller.config, self.controller.finished_runs
         pairs = [(judged.run, judged.verdict) for judged in finished_runs]
-        reports: Any = config.pluginmanager.getplugin("auepora-reports")
-        options: Any = {"width": terminal_width(config), "html": reports and reports.html}
+        options: Any = {"width": terminal_width(config), "html": self.reports.html}
         for i, judged in enumerate(finished_runs, 1):
             write_lines(terminalreporter, summary_lines(judged.run, judged.verdict, later=pairs[i:], **options))
             for accepted in filter(None, (judged.accepted, judged.anchored)):
