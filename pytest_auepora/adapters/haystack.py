@@ -2,13 +2,13 @@
 
 Which inputs get the query is read from ``pipeline.inputs()``, once, when the pipeline is adapted:
 
-* every open input named as in `_QUERY_INPUTS`, if it is mandatory or the name is in `_OPTIONAL_QUERY_INPUTS`
+* every open input named as a query, if it is mandatory or the name is in `_OPTIONAL_QUERY_INPUTS`
   (a prompt builder's variables);
 * a mandatory list of texts named ``queries`` gets the query alone in it, one of messages named ``messages`` the turns
   of the case before it;
 * where no input is named so, the one mandatory text there is.
 
-An open input named as in `_TURN_INPUTS`, a prompt builder's variable for example, gets the turns.  Any other mandatory
+An open input named as earlier turns, a prompt builder's variable for example, gets the turns.  Any other mandatory
 input has to be given: ``from_haystack(pipeline, inputs={"llm": {"temperature": 0}})``.  There is no state between two
 runs of a pipeline.
 
@@ -43,8 +43,8 @@ from .documents import name_of_source
 from .outputs import ANSWER_KEYS, NOTES, WITHOUT_DOCUMENTS, to_response
 from .pairs import Look
 from .reported_usage import has_counts
-from .shapes import describe, is_instance_of
-from .signatures import name_of, provenance_of
+from .shapes import describe, is_instance_of, is_list_of
+from .signatures import NAMES, QUERY_NAMES, name_of, provenance_of
 from .steps import Steps, call_of, finish
 from .streams import FIRST_TOKEN, StreamedAnswer
 from .systems import System, stepwise
@@ -64,11 +64,9 @@ def _all_messages(sample: EvaluationSample) -> list[Any]:
 
 
 _query: Callable[[EvaluationSample], Any] = attrgetter("query")
-_TURN_INPUTS = ("chat_history", "history")
 _ByComponent = Mapping[str, Mapping[str, Any]]
 
 _OPTIONAL_QUERY_INPUTS = ("query", "question", "user_query", "user_question", "user_input")
-_QUERY_INPUTS = (*_OPTIONAL_QUERY_INPUTS, "text", "prompt", "input", "message", "q")
 
 
 def from_haystack(
@@ -184,7 +182,7 @@ class _Components:
 
     def _find_documents(self, results: _ByComponent) -> list[RetrievedDocument] | None:
         values: dict[str, Any] = {name: results.get(name, {}).get("documents") for name in self.read_from}
-        by_component = {name: value for name, value in values.items() if _is_documents(value)}
+        by_component = {name: value for name, value in values.items() if is_list_of(value, _ROOT, "Document")}
         if not by_component:
             return None
         final = [n for n in by_component if not by_component.keys() & self.after[n]] or list(by_component)[-1:]
@@ -274,10 +272,6 @@ def _usage_of(output: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield {**usage, **({"model": meta["model"]} if meta.get("model") else {})}
 
 
-def _is_documents(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and all(is_instance_of(v, _ROOT, "Document") for v in value)
-
-
 def _reply_text(answer: Any) -> Any:
     """Return the text of a reply (a string or a chat message) or of an answer (generated or extracted)."""
     if hasattr(answer, "data"):
@@ -351,7 +345,7 @@ def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> PipelineInput:
             continue  # an input that takes several senders is listed as open even when it has one
         if (form := _query_form(name, socket)) is not None:
             query_inputs[component, name] = form
-        elif name in _TURN_INPUTS:
+        elif name in NAMES[CHAT_HISTORY]:
             other_inputs[component, name] = turns_of if _holds_mappings(socket["type"]) else _turn_messages
         elif name == PRINCIPAL:
             other_inputs[component, name] = principal_of
@@ -367,7 +361,7 @@ def input_maker(pipeline: Any, fixed_inputs: _ByComponent) -> PipelineInput:
             example = 'inputs={{"{}": {{"{}": …}}}}'.format(*next(iter(missing)))
             reason = f"wants {', '.join(map('.'.join, missing))}, which no case has"
         raise SystemShapeError(
-            f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(_QUERY_INPUTS)}; "
+            f"the {type(pipeline).__name__} {reason}. The query goes to inputs named {', '.join(QUERY_NAMES)}; "
             f"give the rest with from_haystack(pipeline, {example})"
         )
 
@@ -378,7 +372,7 @@ def _query_form(name: str, socket: Mapping[str, Any]) -> Callable[[EvaluationSam
     """Return what makes of the query what an input takes; None for an input that is not given the query."""
     socket_type, mandatory = socket["type"], socket["is_mandatory"]
     parts = get_args(socket_type)
-    if name in (_QUERY_INPUTS if mandatory else _OPTIONAL_QUERY_INPUTS):
+    if name in (QUERY_NAMES if mandatory else _OPTIONAL_QUERY_INPUTS):
         # a text, anything or a union with str; older versions keep the type as a word
         return _query if socket_type in (str, Any, "str") or str in parts else None
     if mandatory and name in ("queries", "texts", "messages") and get_origin(socket_type) is list:

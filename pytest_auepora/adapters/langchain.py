@@ -298,7 +298,7 @@ def _listener_class() -> Any:
         usage of its models.
 
         A retriever may ask others (an ensemble, a reranker), directly or in chains of its own: the outermost counts.
-        Those it asks are its children where it passes its callbacks on, else they are asked in its context.
+        Those it asks are asked in its context, or in a thread of its own as its children.
         """
 
         run_inline = True  # otherwise the end of a retrieval is noted after the answer
@@ -310,22 +310,14 @@ def _listener_class() -> Any:
             self._retrieving: set[Any] = set()
             """The outermost retrievals that have not ended."""
             self._started = 0.0
-            self._inside: set[Any] = set()
-            """The runs that are retrievals, or inside one."""
 
         def on_retriever_start(self, *_: Any, run_id: Any = None, parent_run_id: Any = None, **__: Any) -> None:
-            if parent_run_id not in self._inside and _outermost.get() not in self._retrieving:
-                if not self._retrieving:
-                    self._started = time.perf_counter()
-                self._retrieving.add(run_id)
-                _outermost.set(run_id)
-            self._inside.add(run_id)
-
-        def on_chain_start(self, *_: Any, run_id: Any = None, parent_run_id: Any = None, **__: Any) -> None:
-            if parent_run_id in self._inside:
-                self._inside.add(run_id)
-
-        on_tool_start = on_chain_start
+            if self._retrieving & {parent_run_id, _outermost.get()}:
+                return
+            if not self._retrieving:
+                self._started = time.perf_counter()
+            self._retrieving.add(run_id)
+            _outermost.set(run_id)
 
         def on_retriever_end(self, documents: Any, *, run_id: Any = None, **_: Any) -> None:
             if run_id in self._retrieving:

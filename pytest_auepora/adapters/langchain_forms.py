@@ -1,7 +1,7 @@
 """What a LangChain runnable is given, read from its input schema, once, when it is adapted; and what it gives.
 
 * A schema of type ``string``, or one that says nothing: the query itself.
-* A mapping: the query under the first of `INPUT_KEYS` there is, and under every other one that is required; the
+* A mapping: the query under the first there is of the names of a query, and under every other one that is required; the
   turns before it under ``chat_history`` or ``history``, or under the first list of messages; any other list that is
   required is empty; ``messages`` have the turns, where nothing else has them, and the query.  A mapping whose keys are
   not said gets the query as ``input``, ``query`` and ``question``.
@@ -16,21 +16,18 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, get_origin, get_type_hints
 
-from ..core.conversation import turns_of
+from ..core.conversation import CHAT_HISTORY, turns_of
 from ..core.types import EvaluationSample
 from ..errors import OutputShapeError, SystemShapeError
 from .completions import message_text
 from .outputs import ANSWER_KEYS, DOCUMENT_KEYS
-from .shapes import describe, is_instance_of
+from .shapes import describe, is_instance_of, is_list_of
+from .signatures import NAMES, QUERY_NAMES
 
 _ROOT = "langchain_core"
 
-INPUT_KEYS = (
-    "input", "query", "question", "user_input", "user_query", "user_question", "prompt", "message", "text", "q",
-)  # fmt: skip
 _GUESSED_KEYS = ("input", "query", "question")
 _MESSAGES_KEY = "messages"
-_HISTORY_KEYS = ("chat_history", "history")
 
 
 @dataclass(frozen=True)
@@ -101,10 +98,10 @@ def _typed_dict_schema(runnable: Any) -> Mapping[str, Any]:
 def _input_from_keys(
     runnable: Any, properties: Mapping[str, Any], required: Any, history_key: str | None
 ) -> ChainInput:
-    query_keys = [k for k in INPUT_KEYS if k in properties]
+    query_keys = [k for k in QUERY_NAMES if k in properties]
     filled = [k for k in query_keys if k in required] or query_keys[:1]
     lists = [k for k in required if k not in query_keys and k != _MESSAGES_KEY and _is_list(properties.get(k))]
-    named = [k for k in _HISTORY_KEYS if k in properties]
+    named = [k for k in NAMES[CHAT_HISTORY] if k in properties]
     others = (
         k for k, schema in properties.items() if k not in (*query_keys, _MESSAGES_KEY) and _holds_messages(schema)
     )
@@ -118,7 +115,7 @@ def _input_from_keys(
     if has_no_query or missing:
         wants = ", ".join(map(repr, missing or properties))
         raise SystemShapeError(
-            f"{type(runnable).__name__} wants {wants}; the query is given under {', '.join(INPUT_KEYS)}. Name its key "
+            f"{type(runnable).__name__} wants {wants}; the query is given under {', '.join(QUERY_NAMES)}. Name its key "
             "with from_langchain(chain, input_key=…), make the input with from_langchain(chain, make_input=lambda "
             "sample: {…}), or put RunnableLambda(lambda query: {…}) before the chain"
         )
@@ -187,14 +184,14 @@ def split_output(raw: Any) -> tuple[Any, list[Any] | None, dict[str, Any]]:
     if answer_key is None and documents is None:
         keys = ", ".join(ANSWER_KEYS)
         raise OutputShapeError(f"the runnable gave {describe(raw)}; the answer is looked for under {keys}")
-    used = {documents_key, answer_key, *INPUT_KEYS, *DOCUMENT_KEYS}
+    used = {documents_key, answer_key, *QUERY_NAMES, *DOCUMENT_KEYS}
     rest = {k: v for k, v in raw.items() if k not in used}
     return "" if answer_key is None else answer_text(raw[answer_key]), documents, rest
 
 
 def is_documents(value: Any) -> bool:
     """Whether *value* is a list of LangChain documents; an empty list is one too."""
-    return isinstance(value, (list, tuple)) and all(is_instance_of(v, _ROOT, "BaseMedia", "Document") for v in value)
+    return is_list_of(value, _ROOT, "BaseMedia", "Document")
 
 
 def _is_message(value: Any) -> bool:

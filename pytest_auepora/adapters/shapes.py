@@ -56,6 +56,11 @@ def is_instance_of(obj: Any, package: str, *classes: str) -> bool:
     )
 
 
+def is_list_of(value: Any, package: str, *classes: str) -> bool:
+    """Whether *value* is a list of instances as `is_instance_of` has it; an empty list is one."""
+    return isinstance(value, (list, tuple)) and all(is_instance_of(part, package, *classes) for part in value)
+
+
 def fields_of(obj: Any, names: Iterable[str]) -> dict[str, Any] | None:
     """Return the named values of *obj*, or None for a value that has none (a string, a list, a function, …).
 

@@ -20,9 +20,14 @@ from ..core.types import EvaluationSample
 from ..errors import SystemShapeError
 from .shapes import describe, short_repr, type_name
 
+QUERY_NAMES = (
+    "query", "question", "input", "user_query", "user_question", "user_input", "prompt", "message", "text", "q",
+)  # fmt: skip
+"""What a query is called: parameters of functions, keys of LangChain's inputs, inputs of Haystack's components."""
+
 NAMES = {
     "sample": ("sample", "evaluation_sample", "case"),
-    "query": ("query", "question", "q", "prompt", "text", "input", "message", "user_input"),
+    "query": QUERY_NAMES,
     "top_k": ("top_k", "topk", "k", "n_docs", "n_results", "num_results", "limit"),
     "documents": (
         "context_docs", "documents", "docs", "contexts", "context", "chunks", "passages", "retrieved", "sources",
@@ -32,7 +37,8 @@ NAMES = {
     PRINCIPAL: ("principal",),
     "metadata": ("metadata",),
 }  # fmt: skip
-"""What a call brings → the names of parameters that are given it; the documents go to generators only."""
+"""What a call brings → the names of parameters, inputs and keys that are given it; the documents go to generators only.
+"""
 
 _OF_SAMPLE: dict[str, Callable[[EvaluationSample], Any]] = {
     CHAT_HISTORY: turns_of,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any
 
@@ -67,6 +68,14 @@ class Ensemble(BaseRetriever):
         return {"callbacks": run_manager.get_child()}
 
 
+class Threaded(Ensemble):
+    """One that asks in threads, which do not know its context."""
+
+    def _get_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        with ThreadPoolExecutor() as pool:
+            return pool.submit(super()._get_relevant_documents, query, run_manager=run_manager).result()
+
+
 class Silent(Ensemble):
     """One that passes no callbacks, so that LangChain calls those that it asks its siblings."""
 
@@ -88,6 +97,7 @@ def outputs_of(retriever: Any, **options: Any) -> SystemOutputs:
         (Ensemble(others=[RunnableParallel(x=One()) | (lambda found: found["x"])]), ["a"]),
         (Broken().with_fallbacks([One(name="b")]), ["b"]),
         (Ensemble(others=[Broken().with_fallbacks([One(name="b")])]), ["b"]),
+        (Threaded(others=[One(), One(name="b")]), ["a", "b"]),
         (Silent(others=[One(), One(name="b")]), ["a", "b"]),
         (Silent(others=[RunnableLambda(lambda query: query) | One()]), ["a"]),
         (Silent(others=[RunnableParallel(x=One(), y=One(name="b")) | (lambda found: found["x"])]), ["a"]),

@@ -8,7 +8,8 @@ from typing import Any, TypedDict
 
 import pytest
 
-from pytest_auepora.adapters.langchain_forms import INPUT_KEYS, input_maker
+from pytest_auepora.adapters.langchain_forms import input_maker
+from pytest_auepora.adapters.signatures import QUERY_NAMES
 from pytest_auepora.core.types import EvaluationSample
 from pytest_auepora.errors import SystemShapeError
 
@@ -67,7 +68,7 @@ def test_keys_that_are_not_told_are_guessed(schema: Any) -> None:
     assert given(Chain(schema)) == dict.fromkeys(("input", "query", "question"), "When?")
 
 
-@pytest.mark.parametrize("key", [*INPUT_KEYS, "topic"])
+@pytest.mark.parametrize("key", [*QUERY_NAMES, "topic"])
 def test_the_one_required_key_gets_the_query(key: str) -> None:
     assert given(keys(key, extra={"type": "string"})) == {key: "When?"}
 
@@ -99,7 +100,7 @@ def test_lists_that_are_required_are_empty(history: Any) -> None:
     ],
 )
 def test_a_key_that_no_case_has(chain: Chain, wants: str) -> None:
-    with pytest.raises(SystemShapeError, match=f"^Chain wants {wants}; the query is given under input, .*input_key="):
+    with pytest.raises(SystemShapeError, match=f"^Chain wants {wants}; the query is given under query, .*input_key="):
         input_maker(chain, None)
 
 
