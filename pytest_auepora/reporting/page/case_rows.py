@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from ...core.run import CaseResult, MetricInfo, Run
+from ...core.run import MetricInfo, Run
 from ...core.scoring import Score
 from ...regression.compare import CaseComparison
 from ...regression.verdict import Verdict
 from ..numbers import metric_gain, metric_value, sign
-from ..tally import FAILING, ORDER, CaseStatus, case_status
+from ..tally import FAILING, ORDER, case_status
 from ..wording.cases import case_diagnosis
 from ..wording.changes import changes_text
 from ..wording.checks import finding_line
@@ -90,9 +90,25 @@ class CaseRows:
 
     def _row(self, case_id: str) -> dict[str, Any]:
         case, kind, pair = self.run.cases[case_id], self._kinds[case_id], self.verdict.case_comparisons.get(case_id)
-        row = case_row(case, kind, self.run, pair, self.columns)
-        row |= {"index": self._places[case_id], "is": self._marks.get(case_id, [])}
-        row["notComparable"] = self._reasons.get(case_id, "")
+        run, largest = self.run, largest_change(pair)
+        names = [name for name, change in pair.changes.items() if change.gain == largest] if pair else []
+        varying = case.with_status("varies", "suspect") if kind not in FAILING else []
+        row = {
+            "id": case_id,
+            "index": self._places[case_id],
+            "kind": kind,
+            "is": self._marks.get(case_id, []),
+            "query": case.query,
+            "answer": answer_text(case),
+            "worst": largest,
+            "change": [names[0], metric_gain(largest, run.metrics.get(names[0]))] if largest else [],
+            "cells": [_cell(case.scores.get(n), pair, n, run.metrics[n]) for n in self.columns],
+            "tags": [*map(str, case.labels.get("tags", ()))],
+            "labels": {label: str(value) for label, value in case.labels.items() if label != "tags"},
+            "why": case_diagnosis(case, pair, run.metrics),
+            "said": [*dict.fromkeys(finding_line(case_id, finding) for finding in varying)],
+            "notComparable": self._reasons.get(case_id, ""),
+        }
         return without_empty(safe_data(row))
 
     @cached_property
@@ -122,30 +138,6 @@ def incomparable_reason(compared: CaseComparison | None) -> str:
 def largest_change(compared: CaseComparison | None) -> float | None:
     """Return the largest drop of a case, or its largest gain where nothing dropped; None where nothing compares."""
     return compared.worst or compared.best if compared is not None and compared.paired else None
-
-
-def case_row(
-    case: CaseResult, kind: CaseStatus, run: Run, compared: CaseComparison | None, columns: Sequence[str]
-) -> dict[str, Any]:
-    """Return the data of the row of a case."""
-    largest = largest_change(compared)
-    names = [name for name, change in compared.changes.items() if change.gain == largest] if compared else []
-    listed = (
-        [finding_line(case.case_id, f) for f in case.with_status("varies", "suspect")] if kind not in FAILING else []
-    )
-    return {
-        "id": case.case_id,
-        "kind": kind,
-        "query": case.query,
-        "answer": answer_text(case),
-        "worst": largest,
-        "change": [names[0], metric_gain(largest, run.metrics.get(names[0]))] if largest else [],
-        "cells": [_cell(case.scores.get(n), compared, n, run.metrics[n]) for n in columns],
-        "tags": [*map(str, case.labels.get("tags", ()))],
-        "labels": {label: str(value) for label, value in case.labels.items() if label != "tags"},
-        "why": case_diagnosis(case, compared, run.metrics),
-        "said": [*dict.fromkeys(listed)],
-    }
 
 
 def _cell(score: Score | None, compared: CaseComparison | None, name: str, info: MetricInfo) -> list[Any]:

@@ -39,7 +39,7 @@ def failure_text(
     No line is wider than *width*, except ``file:line`` and the frames of an exception, so that terminals and editors
     can open them.  *shapes*: whether an error about the shape of a system or an answer lists the accepted shapes.
     """
-    page = Page(width)
+    page, evidence = Page(width), evidence_lines(result)
     repeats, diagnosis, result = repeat_text(result), case_diagnosis(result, comparison, metrics), as_shown(result)
     blamed, docs = blamed_metrics(result, metrics), relevant_docs(result, comparison)
     page.paragraph(diagnosis, "red", "bold")
@@ -50,23 +50,20 @@ def failure_text(
         page.lines += ([Cell(f"  {without_command(frame)}", ("light",))] for frame in frames[-_MOST_FRAMES:])
         if shapes and result.accepted:
             page.paragraph(accepted_text(result.accepted), "light", indent=2)
-        for evidence in evidence_lines(result):
-            page.text("answers", evidence, most=2)
+        page.texts("answers", evidence)
         add_expected(page, result, docs, None)
         return render(page.lines)
     problems = fault_lines(result, metrics)
     for problem in problems[:_MOST_PROBLEMS]:
         page.paragraph(f"{BAD} {problem}", "red", indent=2, most=3)
     page.more(len(problems) - _MOST_PROBLEMS)
-    for evidence in evidence_lines(result):
-        page.text("answers", evidence, most=2)
+    page.texts("answers", evidence)
     for line in still_failing_lines(result, metrics):
         page.paragraph(f"{NEUTRAL} still failing: {line}", indent=2, most=2)
     page.text("repeats", repeats)
     components = {component(metrics[n]) for n in blamed}
     add_expected(page, result, docs, deepest(blamed, metrics))
-    for line in moved_lines(result):
-        page.text("moved", line, most=2)
+    page.texts("moved", moved_lines(result))
     if blamed and all(metrics[n].target == "LATENCY" for n in blamed):
         timings = result.outputs.get("timings") or {}
         page.text("timings", ", ".join(f"{name} {seconds(value)}" for name, value in timings.items()))

@@ -73,6 +73,11 @@ class Page:
             room = most * self.room + 100
             self.block(label, [[Cell(part, style)] for part in wrap(self.safe(text, room), self.room, most)])
 
+    def texts(self, label: str, texts: Iterable[str]) -> None:
+        """Add each of *texts* after *label*, in at most two lines."""
+        for text in texts:
+            self.text(label, text, most=2)
+
     def paragraph(self, text: str, *style: str, indent: int = 0, most: int = 0) -> None:
         """Add text over the whole width, wrapped; lines after the first are indented by two more."""
         for i, part in enumerate(wrap(self.safe(text), self.width - indent - 2, most)):

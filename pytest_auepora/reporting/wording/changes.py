@@ -10,7 +10,6 @@ from typing import Any
 from ...base.grouping import grouped
 from ...base.text import names_words, shorten
 from ...regression.compare import Change, Comparison, Incomparable, provenance_changes
-from ..text import listed
 
 _FINGERPRINT = re.compile(r"\w+:[0-9a-f]{16}")
 """A prompt, as its version and hash."""
@@ -46,15 +45,17 @@ def by_reason(incomparable: Mapping[str, Incomparable], *, hashes: bool = True) 
 
 
 def provenance_lines(comparison: Comparison | None) -> list[str]:
-    """Return ``index: v1 → v2`` for everything of the system that changed since the baseline."""
-    changes = comparison.provenance.items() if comparison is not None else ()
-    texts = {key: ["(nothing)" if value is None else listed([value]) for value in change] for key, change in changes}
-    return [f"{key} {old} → {new}" for key, (old, new) in texts.items()]
+    """Return ``index v1 → v2`` for everything of the system that changed since the baseline."""
+    return _change_texts(comparison.provenance) if comparison is not None else []
 
 
 def provenance_texts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """Return ``index v1 → v2`` for everything of the system that differs between two runs."""
-    return [change_text(Change(key, old, new)) for key, (old, new) in provenance_changes(before, after).items()]
+    return _change_texts(provenance_changes(before, after))
+
+
+def _change_texts(changes: Mapping[str, tuple[Any, Any]]) -> list[str]:
+    return [change_text(Change(key, old, new)) for key, (old, new) in changes.items()]
 
 
 def unpaired_text(unpaired: Mapping[str, int], total: int) -> list[str]:

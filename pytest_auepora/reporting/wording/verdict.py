@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from ...base.complaints import Problem
@@ -237,34 +237,25 @@ def detectable_line(run: Run, verdict: Verdict) -> str:
 
 def got_worse_text(run: Run, verdict: Verdict) -> str:
     """Return what `assert_no_regression` says: what fell, by how much, in which cases; empty where nothing did."""
-    bad = _gate_lines(run, verdict, ("regression", "coverage", "anchor", "baseline"))
-    for case in run.cases.values():
-        if not case.expected_to_fail and (case.state == "error" or case.case_id in verdict.regressed_cases):
-            bad += _case_lines(case, run)
-    return _joined(f"{run.title} got worse than its baseline", bad)
+    cases = [c for c in run.cases.values() if c.state == "error" or c.case_id in verdict.regressed_cases]
+    kinds = ("regression", "coverage", "anchor", "baseline")
+    return _broken_text(f"{run.title} got worse than its baseline", run, verdict, kinds, cases)
 
 
 def missed_thresholds_text(run: Run, verdict: Verdict) -> str:
     """Return what `assert_thresholds` says: the thresholds of the suite and of cases that do not hold."""
-    bad = _gate_lines(run, verdict, ("threshold",))
-    for case in run.cases.values():
-        if not case.expected_to_fail and case.state in ("failed", "error"):
-            bad += _case_lines(case, run)
-    return _joined(f"{run.title} misses its thresholds", bad)
+    cases = run.in_state("failed", "error")
+    return _broken_text(f"{run.title} misses its thresholds", run, verdict, ("threshold",), cases)
 
 
-def _gate_lines(run: Run, verdict: Verdict, kinds: Iterable[str]) -> list[str]:
+def _broken_text(title: str, run: Run, verdict: Verdict, kinds: Collection[str], cases: Iterable[CaseResult]) -> str:
+    """Return *title*, the failed gates of *kinds* and those of *cases* that may not fail; empty without any."""
     gates = [gate for gate in verdict.gates if gate.kind in kinds and gate.state == "failed"]
-    return [gate_sentence(gate, run, verdict.notes) for gate in gates]
-
-
-def _case_lines(case: CaseResult, run: Run) -> list[str]:
-    lines = [error_text(case)] if case.state == "error" else problem_lines(case, run.metrics)
-    return [f"{case.case_id}: {'; '.join(lines)}"]
-
-
-def _joined(title: str, lines: Sequence[str]) -> str:
-    if not lines:
-        return ""
-    more = [f"… and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
-    return "\n".join([title, *(f"  {line}" for line in [*lines[:_MOST_LINES], *more])])
+    lines = [gate_sentence(gate, run, verdict.notes) for gate in gates]
+    for case in cases:
+        if not case.expected_to_fail:
+            broken = [error_text(case)] if case.state == "error" else problem_lines(case, run.metrics)
+            lines.append(f"{case.case_id}: {'; '.join(broken)}")
+    if len(lines) > _MOST_LINES:
+        lines[_MOST_LINES:] = [f"… and {len(lines) - _MOST_LINES} more"]
+    return "\n".join([title, *(f"  {line}" for line in lines)]) if lines else ""
