@@ -21,7 +21,7 @@ from ..diagnosis import cutoff
 from ..numbers import metric_gain, metric_value, seconds, sign
 from ..relevant_docs import as_shown, grade_of, relevant_docs, score_texts, source_text
 from ..text import printable
-from ..wording.cases import details_text, repeat_text
+from ..wording.cases import details_text, rationales, repeat_text
 from ..wording.cause import case_cause_text
 from ..wording.checks import advisory_lines, evidence_lines, fault_lines, still_failing_lines
 from ..wording.notes import flaky_text
@@ -29,7 +29,6 @@ from ..wording.spending import case_spending_text, case_usage_text
 
 MOST_HITS = 20  # shown of a ranking; relevant ones further down are shown as well
 _AROUND = 320  # characters of a long passage that are shown before and behind what is highlighted
-_RATIONALE = ("rationale", "reason", "reasoning", "explanation")
 
 
 def safe_text(value: object) -> str:
@@ -74,7 +73,7 @@ def case_details(
         "docs": [[d.label, d.grade, d.rank, d.before, d.known] for d in relevant_docs(shown, compared)],
         "cut": [max(cuts), cuts[max(cuts)]] if cuts else [],  # the deepest
         "scores": [_score(n, s, compared, run.metrics.get(n), case) for n, s in shown.scores.items()],
-        "judged": list(_rationales(shown)),
+        "judged": [[name, *said] for name, score in shown.scores.items() for said in rationales(score)],
         "facts": list(_facts(case, flaky_text(case.case_id, verdict))),
         "now": _side(shown, earlier),
         "then": _side(as_shown(earlier), shown) if earlier is not None else None,
@@ -191,17 +190,6 @@ def _score(
     if change is not None:
         before, gain, turn = metric_value(change.before, info), metric_gain(change.gain, info), sign(change.gain)
     return [name, value, before, gain, turn, ", ".join(map(str, bounds)), holds, note]
-
-
-def _rationales(case: CaseResult) -> Iterator[list[str]]:
-    """Yield metric, dimension and text of each rationale of a judge."""
-    for name, score in case.scores.items():
-        for key in _RATIONALE:
-            rationale = score.details.get(key)
-            parts = rationale.items() if isinstance(rationale, Mapping) else [("", rationale)]
-            for part, text in parts:
-                if isinstance(text, str) and text:
-                    yield [name, str(part), text]
 
 
 def _facts(case: CaseResult, flaky: str) -> Iterator[list[str]]:

@@ -14,7 +14,7 @@ from ..diagnosis import blamed_metrics, component, cutoff, told_findings
 from ..numbers import metric_value, plural, seconds
 from ..relevant_docs import RelevantDoc, as_shown, grade_of, relevant_docs, score_texts, source_text
 from ..text import BAD, DOTS, GOOD, NEUTRAL, RULE, clip, printable, quoted, text_width, without_command, wrap
-from ..wording.cases import accepted_text, case_diagnosis, moved_lines, repeat_text
+from ..wording.cases import accepted_text, case_diagnosis, moved_lines, rationales, repeat_text
 from ..wording.checks import evidence_lines, fault_lines, still_failing_lines
 from .layout import Cell, Line, Page, padded, render
 
@@ -71,9 +71,8 @@ def failure_text(
     add_ranking(page, result, metrics, blamed)
     add_answer(page, result, compare="generation" in components or "system" in components)
     for name, score in result.scores.items():
-        if name in blamed and (rationale := score.details.get("rationale")):
-            parts = rationale.items() if isinstance(rationale, dict) else ()
-            text = "; ".join(f"{part}: {why}" for part, why in parts) or str(rationale)
+        if name in blamed and (said := rationales(score)):
+            text = "; ".join(f"{part}: {why}" if part else why for part, why in said)
             page.text("judge", f"{name}: {text}", most=3)
     _add_scores(page, result, comparison, metrics)
     return render(page.lines)

@@ -28,12 +28,17 @@ _CAUSES: Mapping[Fault, str] = {
 }  # fmt: skip
 """What cases of one fault did, after their number: ``9 refused to answer``."""
 
+_MOST_CAUSES = 3
+
 _DETAILS = {
     "missed": ("missed", listed), **{key: (verb, quoted) for key, (_, verb) in BROKEN.items()},
     "leaked": ("returned", listed), "leaked_items": ("leaks sensitive items:", listed),
     "unsupported": ("unsupported:", quoted), "wrong": ("wrong:", quoted),
 }  # fmt: skip
 """Key of the details of a score → how its texts are named."""
+
+_RATIONALE = ("rationale", "reason", "reasoning", "explanation")
+"""Keys of the details of a score that say why a judge gave it."""
 
 
 def diagnosis_text(diagnosis: Diagnosis | None, case: CaseResult, metrics: Mapping[str, MetricInfo]) -> str:
@@ -190,12 +195,12 @@ def _score_of(d: Diagnosis, case: CaseResult, metrics: Mapping[str, MetricInfo])
     return f"{d.metrics[0]} {metric_value(score.value if score else None, metrics.get(d.metrics[0]))}"
 
 
-def causes_text(diagnoses: Iterable[Diagnosis | None], most: int = 3) -> str:
+def causes_text(diagnoses: Iterable[Diagnosis | None]) -> str:
     """Return what many cases did: ``9 refused to answer, 2 lost a document, 1 raised``; the most frequent first."""
     faults = Counter((d.answer if d.answer in ("refused", "empty") else d.fault) for d in diagnoses if d is not None)
     parts = [f"{n:,} {_CAUSES[fault]}" for fault, n in faults.most_common()]
-    left = sum(n for _, n in faults.most_common()[most:])
-    return ", ".join([*parts[:most], *([f"{left} more"] if left else [])])
+    left = sum(n for _, n in faults.most_common()[_MOST_CAUSES:])
+    return ", ".join([*parts[:_MOST_CAUSES], *([f"{left} more"] if left else [])])
 
 
 def details_text(score: Score) -> str:
@@ -209,6 +214,13 @@ def details_text(score: Score) -> str:
     if note := details.get("note"):
         parts.append(str(note))
     return "; ".join(parts)
+
+
+def rationales(score: Score) -> list[tuple[str, str]]:
+    """Return what a judge says of its score: the dimension, empty where there is but one, and the text."""
+    told = [score.details[key] for key in _RATIONALE if key in score.details]
+    parts = [part for one in told for part in (one.items() if isinstance(one, Mapping) else [("", one)])]
+    return [(str(part), text) for part, text in parts if isinstance(text, str) and text]
 
 
 def repeat_text(case: CaseResult) -> str:

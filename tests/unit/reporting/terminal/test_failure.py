@@ -128,6 +128,15 @@ def test_an_exception_keeps_its_frames_whole() -> None:
     assert "expected   refunds.md" in lines
 
 
+@pytest.mark.parametrize("key", ["rationale", "reason"])
+def test_a_judge_that_fails_a_case_is_heard(key: str) -> None:
+    result, comparison, infos = judged(CASE.with_(answer="Soon.", thresholds={"token_f1": 0.5}))
+    result.scores["token_f1"].details[key] = {"tone": "too short", "facts": "none"}
+    result.scores["mrr@10"].details[key] = "not asked"
+    lines = failure_text(result, comparison, infos).splitlines()
+    assert [line for line in lines if line.startswith("judge")] == ["judge      token_f1: tone: too short; facts: none"]
+
+
 def test_a_slow_case_shows_its_times() -> None:
     lines = text_of(CASE.with_(seconds=3.0, thresholds={"mean_latency": 2})).splitlines()
     assert lines[0] == "latency: mean_latency 3.00 s, wanted <= 2"

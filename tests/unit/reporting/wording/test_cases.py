@@ -9,7 +9,7 @@ import pytest
 from pytest_auepora.core.run import CaseResult
 from pytest_auepora.core.scoring import Score
 from pytest_auepora.reporting.diagnosis import Diagnosis, diagnose
-from pytest_auepora.reporting.wording.cases import causes_text, details_text, diagnosis_text, error_text
+from pytest_auepora.reporting.wording.cases import causes_text, details_text, diagnosis_text, error_text, rationales
 from pytest_auepora.reporting.wording.checks import problem_lines
 
 from ..builders import METRICS, Case, judged
@@ -168,6 +168,19 @@ def test_details_in_words(details: dict[str, Any], text: str) -> None:
 
 def test_the_details_of_an_error_are_its_reason() -> None:
     assert details_text(Score("error", reason="KeyError: 'x'")) == "error: KeyError: 'x'"
+
+
+@pytest.mark.parametrize(
+    ("details", "said"),
+    [
+        ({}, []),
+        ({"rationale": "too short"}, [("", "too short")]),
+        ({"rationale": {"tone": "rude", "length": ""}, "reason": "vague"}, [("tone", "rude"), ("", "vague")]),
+        ({"reason": 3}, []),
+    ],
+)
+def test_what_a_judge_says_of_its_score(details: dict[str, Any], said: list[tuple[str, str]]) -> None:
+    assert rationales(Score("number", 0.2, details=details)) == said
 
 
 def test_what_a_leak_fails_is_told_with_its_evidence() -> None:
