@@ -207,16 +207,29 @@ def _scored_result(
     case, call = case_call.case, case_call.call
     result = blank_result(case)
     result.seconds, result.concurrency = call.seconds, call.concurrency
-    if usage := pop_usage(scores):
-        result.judge_usage = usage
     if SYSTEM_USAGE in outputs.extra:
         result.system_usage = spending_of(outputs)
-    result.scores = scores
-    result.assertions = held_assertions(scores, case.sample.labels)
-    _explain_missing_labels(result, case, metrics)
-    result.ranks = ranks_of_relevant(case.sample, outputs)
-    result.outputs = shown_outputs(case.sample, outputs)
+    _note_scores(result, case, outputs, scores, metrics)
     return result
+
+
+def _note_scores(
+    result: CaseResult,
+    case: GoldenCase,
+    outputs: SystemOutputs,
+    scores: dict[str, Score],
+    metrics: Mapping[str, Metric],
+) -> None:
+    """Put into *result* the *scores* of *outputs*, and what is shown of these."""
+    result.judge_usage = pop_usage(scores)
+    result.scores, result.assertions = scores, held_assertions(scores, case.sample.labels)
+    result.ranks, result.outputs = ranks_of_relevant(case.sample, outputs), shown_outputs(case.sample, outputs)
+    if case.moved is None or case.moved["match"] != "none":
+        return
+    missing = ", ".join(name for name, match in case.moved["labels"].items() if match["match"] == "none")
+    for name, score in scores.items():
+        if score.state == "n/a" and metrics[name].missing_field(case.sample) == "relevant_docs":
+            score.reason = f"labels moved: {shorten(missing, 200)}"
 
 
 def _rescored_result(
@@ -239,16 +252,12 @@ def _rescored_result(
         result.scores = failed_scores(metrics.values(), case.sample, message, RecordedError(message))
         return result
     outputs = _with_notes(case_call, recording.outputs.restore())
-    result.scores = {
+    scores = {
         name: _score_again(m, case.sample, outputs, recorded, judge_scores.get(name)) for name, m in metrics.items()
     }
-    result.assertions = held_assertions(result.scores, case.sample.labels)
-    result.judge_usage = pop_usage(result.scores)
+    _note_scores(result, case, outputs, scores, metrics)
     if recording.shown is not None:
         result.outputs, result.ranks = recording.shown, dict(recording.ranks)
-    else:
-        result.outputs, result.ranks = shown_outputs(case.sample, outputs), ranks_of_relevant(case.sample, outputs)
-    _explain_missing_labels(result, case, metrics)
     return result
 
 
@@ -267,16 +276,6 @@ def _score_again(
         why = ", ".join(f"{part.replace('_', ' ')} {_LOSSES[loss]}" for part, loss in lacking.items())
         return recorded.score(metric) or Score.failed(f"not comparable: {why}")
     return fresh or score_case([metric], sample, outputs)[metric.name]
-
-
-def _explain_missing_labels(result: CaseResult, case: GoldenCase, metrics: Mapping[str, Metric]) -> None:
-    """Say of scores that are n/a because labels were not found which labels those are."""
-    if case.moved is None or case.moved["match"] != "none":
-        return
-    missing = ", ".join(name for name, match in case.moved["labels"].items() if match["match"] == "none")
-    for name, score in result.scores.items():
-        if score.state == "n/a" and metrics[name].missing_field(case.sample) == "relevant_docs":
-            score.reason = f"labels moved: {shorten(missing, 200)}"
 
 
 @dataclass(eq=False, repr=False)
