@@ -8,9 +8,10 @@ run may be unpacked when they are read.
 from __future__ import annotations
 
 import weakref
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from tempfile import TemporaryFile, gettempdir
-from typing import IO, Annotated, Any, Protocol
+from typing import IO, Annotated, Any
 
 from typing_extensions import TypedDict  # that of Python 3.10 and 3.11 says too little of itself for pydantic
 
@@ -121,12 +122,20 @@ class CaseTexts(Record):
         return self
 
 
-class TextSource(Protocol):
-    """Where texts are read from again."""
+class TextSource(ABC):
+    """Where texts are read from again; the last ones are cached, since readers ask for each part."""
 
-    def texts(self, start: int, length: int, /) -> CaseTexts:
+    _last: tuple[int, CaseTexts] = -1, CaseTexts()
+
+    @abstractmethod
+    def read_texts(self, start: int, length: int) -> CaseTexts:
+        """Read those at a place."""
+
+    def texts(self, start: int, length: int) -> CaseTexts:
         """Return those at a place."""
-        ...
+        if self._last[0] != start:
+            self._last = start, self.read_texts(start, length)
+        return self._last[1]
 
 
 class StoredTexts:
@@ -149,7 +158,7 @@ class StoredTexts:
         return CaseTexts, (texts.query, texts.expected, texts.outputs)
 
 
-class ResultFile:
+class ResultFile(TextSource):
     """An append-only file, ``size`` bytes long, whose parts can be read again.  For one thread.
 
     *file* is open for reading and writing, and empty; by default a temporary one.
@@ -161,7 +170,6 @@ class ResultFile:
         self.close = weakref.finalize(self, self._file.close)
         self.size = 0
         self._read_ahead = 0, b""
-        self._last: tuple[int, CaseTexts] = -1, CaseTexts()
 
     def append(self, data: bytes) -> None:
         """Write *data* at the end; raises OSError where the disk is full."""
@@ -189,8 +197,6 @@ class ResultFile:
             self._file.seek(self.size)
         return data[start - offset : start - offset + length]
 
-    def texts(self, start: int, length: int) -> CaseTexts:
-        """Return the texts that were written at *start*; the last ones are cached, since readers ask for each part."""
-        if self._last[0] != start:
-            self._last = start, CaseTexts(**loads(self.read(start, length)))
-        return self._last[1]
+    def read_texts(self, start: int, length: int) -> CaseTexts:
+        """Read the texts that were written at *start*."""
+        return CaseTexts(**loads(self.read(start, length)))

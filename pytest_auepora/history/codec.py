@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..base.garbage import garbage_collection_paused
 from ..base.json import dumps, encode, encode_finite, fields_of
 from ..base.records import Record, read_record
-from ..core.case_texts import CaseTexts, StoredTexts
+from ..core.case_texts import CaseTexts, StoredTexts, TextSource
 from ..core.run import CaseResult, Run
 from ..core.scoring import Score
 from ..errors import HistoryError
@@ -171,27 +171,19 @@ def decode_run(text: str, rows: Iterable[CaseRow], *, packed: bool = False) -> R
     return run
 
 
-class PackedTexts:
-    """The texts of the cases of a stored run, by the place of their row.
-
-    Raises:
-        HistoryError: they are damaged; raised when they are read.
-    """
+class PackedTexts(TextSource):
+    """The texts of the cases of a stored run, by the place of their row."""
 
     def __init__(self, rows: Sequence[CaseRow]) -> None:
         self._rows = rows
-        self._last: tuple[int, CaseTexts] = -1, CaseTexts()
 
-    def texts(self, start: int, _: int, /) -> CaseTexts:
-        """Return those of the row at *start*; the last ones are cached, since readers ask for each part."""
-        place, texts = self._last
-        if place != start:
-            try:
-                texts = _unpack_texts(self._rows[start])
-            except ValueError as exc:
-                raise HistoryError(f"the texts of {self._rows[start].case_id} are damaged: {exc}") from None
-            self._last = start, texts
-        return texts
+    def read_texts(self, start: int, length: int) -> CaseTexts:  # noqa: ARG002 - a row has them all
+        """Read those of the row at *start*; raises `HistoryError` where they are damaged."""
+        row = self._rows[start]
+        try:
+            return _unpack_texts(row)
+        except ValueError as exc:
+            raise HistoryError(f"the texts of {row.case_id} are damaged: {exc}") from None
 
 
 def _unpack_texts(row: CaseRow) -> CaseTexts:
