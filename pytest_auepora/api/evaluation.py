@@ -34,7 +34,7 @@ from ..metrics.registry import Registry
 from ..regression.baseline import Baseline, baseline_path
 from ..regression.baseline_file import Anchor, load_anchor
 from ..regression.cause import Cause
-from ..regression.guards.calibration import standing_of
+from ..regression.guards.calibration import advisory_metrics
 from ..regression.guards.case_trial import Confirmed
 from ..regression.guards.coverage import metrics_without_numbers, nothing_compares
 from ..regression.guards.gates import judge_gate
@@ -111,7 +111,7 @@ class Evaluation:
     @cached_property
     def advisory(self) -> Mapping[str, Advisory]:
         """The judged metrics that may not fail the run, and why not."""
-        return standing_of(self.run.metrics, self.suite.policy, self.calibrations).advisory
+        return advisory_metrics(self.run.metrics, self.suite.policy, self.calibrations)
 
     def why(self) -> Cause:
         """Ask the generator with the accepted documents, and return by which part the run is worse.

@@ -34,7 +34,7 @@ from ..evaluation.suite import blank_run, suite_metrics
 from ..io.golden.model import GoldenCase, GoldenSuite
 from ..metrics.registry import Registry
 from ..regression.baseline import RESOLUTION, Baseline, BaselineCase, BaselineMetric, metric_key
-from ..regression.guards.calibration import standing_of
+from ..regression.guards.calibration import advisory_metrics
 from ..regression.guards.case_trial import Confirmed
 from ..regression.statistics.case_rule import MOST
 from ..regression.thresholds import PSEUDO_METRICS
@@ -242,7 +242,7 @@ class _Simulation:
         }
         self.blank = blank_run(replace(suite, cases=cases), self.metrics, source.run.variant)
         self.gates = [gate for gate in suite.gates if gate.metric in self.metrics or gate.metric in PSEUDO_METRICS]
-        self.advisory = standing_of(self.blank.metrics, suite.policy, calibrations).advisory
+        self.advisory = advisory_metrics(self.blank.metrics, suite.policy, calibrations)
         self.calibrations = calibrations
         self.recorded = {
             case.id: Recorded(case, [a.outputs.restore() if a.outputs is not None else None for a in answers[case.id]])

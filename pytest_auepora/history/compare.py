@@ -24,7 +24,7 @@ from ..regression.baseline import Baseline, BaselineCase, BaselineMetric, match_
 from ..regression.checks import accepted_checks, case_rules
 from ..regression.compare import Change, Comparison, Flip, Incomparable, MetricChange, provenance_changes
 from ..regression.compare import compare as compare_with_baseline
-from ..regression.guards.calibration import make_advisory, standing_of
+from ..regression.guards.calibration import advisory_metrics, make_advisory
 from ..regression.guards.interval_guard import score_pairs
 from ..regression.guards.suite_guard import judge_comparison, note_shares
 from ..regression.outcomes import GateOutcome
@@ -181,11 +181,11 @@ def compare(
     before, after = (compute_aggregate(run, ids, matcher.rank, matcher.documents) for run in (a, b))
     weakest_match = max((matcher.match(i) for i in ids), key=get_args(Match).index)
     policy = policy or RegressionPolicy()
-    standing = standing_of(b.metrics, policy, calibrations)
-    note_shares(b, comparison, policy, standing.advisory)
-    gates = judge_comparison(b, comparison, policy, metrics, standing.advisory).gates
-    make_advisory(gates, standing)
-    findings = _findings(b, comparison, policy, standing.advisory)
+    advisory = advisory_metrics(b.metrics, policy, calibrations)
+    note_shares(b, comparison, policy, advisory)
+    gates = judge_comparison(b, comparison, policy, metrics, advisory).gates
+    make_advisory(gates, advisory)
+    findings = _findings(b, comparison, policy, advisory)
     values = {name: [v for v in b.scores_of(name).values if v is not None] for name in comparison.former}
     return CompareReport(
         *names, b.title, before, after, _deltas(before, after, weakest_match),

@@ -28,7 +28,7 @@ from ..io.golden.model import GoldenCase, GoldenSuite
 from ..io.golden.names import disk_name
 from ..regression.baseline import Baseline, baseline_path
 from ..regression.baseline_file import Anchor, load_anchor
-from ..regression.guards.calibration import standing_of
+from ..regression.guards.calibration import advisory_metrics
 from ..regression.guards.case_trial import Confirmed
 from ..regression.outcomes import Advisory, BaselineNote
 from ..regression.policy import CLUSTERS_FOR_STATISTICS
@@ -293,7 +293,7 @@ class SessionSuite:
     @cached_property
     def advisory(self) -> Mapping[str, Advisory]:
         """The metrics that cannot fail a case, and why."""
-        return standing_of(self.infos, self.golden.policy, self.calibrations).advisory
+        return advisory_metrics(self.infos, self.golden.policy, self.calibrations)
 
     @cached_property
     def scored_once(self) -> frozenset[str]:

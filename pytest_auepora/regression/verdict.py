@@ -21,7 +21,7 @@ from .baseline import Baseline
 from .baseline_file import Anchor
 from .cause import Cause
 from .compare import CaseComparison, Comparison, Incomparable, compare
-from .guards.calibration import judge_outcomes, make_advisory, standing_of
+from .guards.calibration import advisory_metrics, judge_outcomes, make_advisory
 from .guards.coverage import coverage_outcomes, no_match_notes, nothing_compares
 from .guards.gates import judge_gate
 from .guards.interval_guard import compare_pairs, score_pairs
@@ -150,15 +150,15 @@ def judge(
         further: a run of further answers to every case for each look that was wanted.
         can_look: whether every case can be asked once more; the verdict then says whether it has to be.
     """
-    standing = standing_of(run.metrics, policy, calibrations)
-    out = Verdict(run.title, baseline_note=baseline_note or BaselineNote(), advisory=dict(standing.advisory))
+    advisory = advisory_metrics(run.metrics, policy, calibrations)
+    out = Verdict(run.title, baseline_note=baseline_note or BaselineNote(), advisory=advisory)
     for scored in (run, *further):
         score_pairs(scored, metrics)
     out.failed_cases = sum(not c.expected_to_fail for c in run.in_state("failed", "error"))
     out.aggregates = {name: aggregate(metric, run.scores_of(name)) for name, metric in metrics.items()}
     if baseline is not None:
         out.comparison = compare(run, baseline)
-        note_shares(run, out.comparison, policy, standing.advisory)
+        note_shares(run, out.comparison, policy, advisory)
     if out.comparison is not None and accepting:
         compare_pairs(run, out.comparison, metrics)
     judging = _Judging(run, metrics, further, can_look)
@@ -179,8 +179,8 @@ def judge(
     if anchor is not None:
         _judge_anchor(out, anchor, policy, judging)
     out.notes += no_match_notes(run)
-    make_advisory(out.gates, standing)
-    out.gates += judge_outcomes(run, list(out.gates), standing, policy)
+    make_advisory(out.gates, advisory)
+    out.gates += judge_outcomes(run, list(out.gates), advisory, policy)
     if not run.is_full:
         out.wants_look, out.look = False, ""
         out.leave_unjudged("partial run")

@@ -7,10 +7,10 @@ metric, judge and prompt that says ``gate``.  `auepora calibrate` writes it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from ...base.records import Checked, Free, Number, Place, Record, load_record
@@ -123,19 +123,6 @@ class Calibration(Record):
         return definition_changes(self.judge, current)
 
 
-class JudgeStanding(NamedTuple):
-    """Which judged metrics of a suite cannot fail the run, and why.
-
-    Attributes:
-        advisory: metric → why its scores cannot fail the run.
-        broken: those of which the calibration file cannot be used, or whose calibrated judge is gone; that fails the
-            run, so that no gate vanishes unseen.
-    """
-
-    advisory: Mapping[str, Advisory]
-    broken: Mapping[str, Advisory]
-
-
 def calibration_path(folder: Path, metric: str) -> Path:
     """Return the path of the calibration of *metric* in *folder*."""
     return folder / f"{quote(metric, safe='-_.+@[]=,')}.json"
@@ -153,23 +140,21 @@ def load_calibration(path: Path) -> Calibration | None:
         raise CalibrationError(f"{exc}; run auepora calibrate again") from None
 
 
-def standing_of(metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, folder: Path | None) -> JudgeStanding:
-    """Return which of *metrics* may not fail the run: the policy says so, or else the calibration files in *folder*."""
-    advisory: dict[str, Advisory] = {}
-    broken: dict[str, Advisory] = {}
-    for name, info in metrics.items():
-        judge_policy = policy.for_metric(name).judge
-        if not info.judge or judge_policy == "gate":
-            continue
-        try:
-            why = Advisory("policy") if judge_policy == "advisory" else _why_advisory(info, folder)
-        except CalibrationError as exc:
-            why = Advisory("unusable", detail=str(exc))
-        if why is not None:
-            advisory[name] = why
-            if why.reason in ("unusable", "judge gone"):
-                broken[name] = why
-    return JudgeStanding(advisory, broken)
+def advisory_metrics(
+    metrics: Mapping[str, MetricInfo], policy: RegressionPolicy, folder: Path | None
+) -> dict[str, Advisory]:
+    """Return which of *metrics* may not fail the run, and why: the policy says so, or the files in *folder*."""
+    found = {name: _standing(info, policy.for_metric(name), folder) for name, info in metrics.items() if info.judge}
+    return {name: why for name, why in found.items() if why is not None}
+
+
+def _standing(info: MetricInfo, policy: RegressionPolicy, folder: Path | None) -> Advisory | None:
+    if policy.judge != "calibrated":
+        return Advisory("policy") if policy.judge == "advisory" else None
+    try:
+        return _why_advisory(info, folder)
+    except CalibrationError as exc:
+        return Advisory("unusable", detail=str(exc))
 
 
 def _why_advisory(info: MetricInfo, folder: Path | None) -> Advisory | None:
@@ -194,24 +179,25 @@ def _names_model(judge: Mapping[str, Any]) -> bool:
     return bool(params.get("judge") or (isinstance(labels, Mapping) and labels.get("judge")))
 
 
-def make_advisory(gates: Iterable[GateOutcome], standing: JudgeStanding) -> None:
-    """Make the outcomes of advisory metrics ``advisory``; ``would_be`` keeps their state."""
+def make_advisory(gates: Iterable[GateOutcome], advisory: Collection[str]) -> None:
+    """Make the outcomes of *advisory* metrics ``advisory``; ``would_be`` keeps their state."""
     for gate in gates:
-        if gate.metric in standing.advisory and gate.state in ("passed", "failed", "inconclusive"):
+        if gate.metric in advisory and gate.state in ("passed", "failed", "inconclusive"):
             gate.would_be, gate.state = gate.state, "advisory"
 
 
 def judge_outcomes(
-    run: Run, gates: Iterable[GateOutcome], standing: JudgeStanding, policy: RegressionPolicy
+    run: Run, gates: Iterable[GateOutcome], advisory: Mapping[str, Advisory], policy: RegressionPolicy
 ) -> Iterator[GateOutcome]:
     """Yield one failure for each calibration file that cannot be used, and for each judge whose replies all failed.
 
     A judge fails so whether it is calibrated or not, unless one of *gates* failed already.
     """
-    for name, why in standing.broken.items():
+    broken = {name: why for name, why in advisory.items() if why.reason in ("unusable", "judge gone")}
+    for name, why in broken.items():  # so that no gate vanishes unseen
         reason: GateReason = "judge gone" if why.reason == "judge gone" else "calibration unusable"
         yield GateOutcome("calibration", "failed", name, reason=reason, detail=why.detail, owner=run.owner)
-    reported = {gate.metric for gate in gates if gate.state == "failed"} | standing.broken.keys()
+    reported = {gate.metric for gate in gates if gate.state == "failed"} | broken.keys()
     for name, info in run.metrics.items():
         if not info.judge or name in reported or policy.for_metric(name).judge == "advisory":
             continue

@@ -21,9 +21,9 @@ from pytest_auepora.regression.compare import Change, compare_case
 from pytest_auepora.regression.guards.calibration import (
     Calibration,
     CalibrationError,
+    advisory_metrics,
     calibration_path,
     load_calibration,
-    standing_of,
 )
 from pytest_auepora.regression.guards.case_trial import CaseTrial, Standing
 from pytest_auepora.regression.outcomes import Advisory
@@ -243,8 +243,8 @@ def test_a_metric_made_of_a_judged_one_goes_by_its_calibration(tmp_path: Path) -
     sliced = SlicedMetric(Opinion(), "scenario:typo")
     info = MetricInfo.of(sliced)
     assert info.judge["metric"] == "opinion"
-    assert standing_of({sliced.name: info}, RegressionPolicy(), tmp_path).advisory
-    assert not standing_of({sliced.name: info}, RegressionPolicy(), calibrated(tmp_path)).advisory
+    assert advisory_metrics({sliced.name: info}, RegressionPolicy(), tmp_path)
+    assert not advisory_metrics({sliced.name: info}, RegressionPolicy(), calibrated(tmp_path))
 
 
 def test_a_calibration_survives_its_file(tmp_path: Path) -> None:

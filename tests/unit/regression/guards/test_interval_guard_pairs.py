@@ -7,9 +7,8 @@ import pytest
 from pytest_auepora.core.run import CaseResult, Run
 from pytest_auepora.core.scoring import REPEAT_DATA, Score
 from pytest_auepora.regression.compare import Change, Incomparable, compare
-from pytest_auepora.regression.guards.calibration import JudgeStanding, make_advisory
+from pytest_auepora.regression.guards.calibration import make_advisory
 from pytest_auepora.regression.guards.interval_guard import compare_pairs, score_pairs
-from pytest_auepora.regression.outcomes import Advisory
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.verdict import judge
 
@@ -77,7 +76,7 @@ def test_damaged_data_of_the_baseline_fail_its_metric(name: str, kept: object, t
     assert failed.incomparable[name].detail.startswith(told)
     assert (failed.metric, failed.total, failed.owner) == (name, 2, "search-team")
     assert failed.is_of_whole
-    make_advisory([failed], JudgeStanding({name: Advisory("no calibration")}, {}))
+    make_advisory([failed], {name})
     assert failed.would_be == "failed"
 
 
