@@ -27,7 +27,7 @@ from ..metrics.service.system_usage import Spending
 from ..regression.baseline import Baseline
 from ..regression.checks import accepted_checks, can_fail_alone, case_rules
 from ..regression.compare import CaseComparison, Comparability, comparability_of, compare_case
-from ..regression.guards.case_trial import CaseTrial, Confirmed, Standing
+from ..regression.guards.case_trial import CaseTrial, Confirmed
 from ..regression.guards.steadiness import note_worst
 from ..regression.policy import RegressionPolicy
 from .case_result import Ended, blank_result, errored_result
@@ -289,7 +289,7 @@ class CaseFlow:
         rules = case_rules(result, comparison, self.run.metrics, self.policy, advisory=self.advisory)
         before = comparison.before if comparison is not None and comparison.paired else None
         accepted = accepted_checks(rules, before) if before is not None else None
-        trial = CaseTrial(result, rules, Standing(accepted, self.varied, self.accepting))
+        trial = CaseTrial(result, rules, accepted, self.varied, self.accepting)
         trial.begin(answers)
         finished = FinishedCase(result, comparison, recordings, trial=trial)
         if trial.open and self.confirmed.is_full:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from ...core.findings import Finding, FindingStatus, OneAnswer, SuspectReason
 from ...core.run import CaseResult
@@ -37,20 +36,6 @@ class Confirmed:
         return self.red >= max(_FEWEST_CONFIRMED, math.ceil(_SHARE_CONFIRMED * self.cases))
 
 
-class Standing(NamedTuple):
-    """What is known of a case before it is asked.
-
-    Attributes:
-        accepted: how its accepted answers fare; None without a comparable baseline.
-        varied: V, the checks of the whole baseline that held in some accepted answers and not in others.
-        accepting: whether its answers are about to be accepted.
-    """
-
-    accepted: AcceptedChecks | None = None
-    varied: int = 0
-    accepting: bool = False
-
-
 @dataclass(eq=False, slots=True)
 class CaseTrial:
     """The checks of one case, held against today's answers to it.
@@ -58,14 +43,18 @@ class CaseTrial:
     Attributes:
         result: the result of the first answers, whose findings and state are set here.
         rules: what is held against each answer.
-        standing: what is known of it.
+        accepted: how its accepted answers fare; None without a comparable baseline.
+        varied: V, the checks of the whole baseline that held in some accepted answers and not in others.
+        accepting: whether its answers are about to be accepted.
         texts: the answers' texts, to tell cached ones; None of one that tells nothing: none, empty, a refusal.
         open: by check, the findings that further answers may clear.
     """
 
     result: CaseResult
     rules: CaseRules
-    standing: Standing
+    accepted: AcceptedChecks | None = None
+    varied: int = 0
+    accepting: bool = False
     texts: list[str | None] = field(default_factory=list)
     open: dict[Key, Finding] = field(default_factory=dict)
 
@@ -103,7 +92,7 @@ class CaseTrial:
         """Decide without a further answer: none is to be had, or, where *confirmed* is full, enough failed already."""
         if confirmed is not None and confirmed.is_full:
             self._close("not asked again")
-        elif (accepted := self.standing.accepted) is not None and accepted.varied:
+        elif (accepted := self.accepted) is not None and accepted.varied:
             self._close("suspect", "no further answer")
         else:
             self._close("failed")
@@ -111,7 +100,7 @@ class CaseTrial:
 
     def _complete(self, key: Key, finding: Finding) -> None:
         """Add what is known of the check: in how many accepted answers it held, how many failures it takes."""
-        accepted, result = self.standing.accepted, self.result
+        accepted, result = self.accepted, self.result
         if finding.kind in ("raised", "timed out"):
             finding.reason = result.error_line
         if (score := result.scores.get(finding.metric)) is not None:
@@ -122,12 +111,12 @@ class CaseTrial:
             finding.details = assertion_details(result, finding.metric)
         if accepted is not None:
             finding.accepted, finding.held = accepted.answers, accepted.held(key)
-        finding.varied = self.standing.varied
+        finding.varied = self.varied
         finding.needed = self._needed(finding)
 
     def _needed(self, finding: Finding) -> int:
         """Return how many answers in a row must fail; 0 where the check cannot fail the case alone."""
-        accepted = self.standing.accepted
+        accepted = self.accepted
         if self.result.must_pass or self.result.expected_to_fail:
             return 1
         if finding.kind == "timed out":
@@ -136,12 +125,12 @@ class CaseTrial:
             return FEWEST
         if 0 < finding.held < accepted.answers:
             return 0
-        needed = answers_needed(accepted.answers, self.standing.varied)
+        needed = answers_needed(accepted.answers, self.varied)
         return needed if needed is not None else 0 if accepted.varied else MOST
 
     def _status_at_once(self, finding: Finding) -> FindingStatus | None:
         """Return the status of a check that needs no further answer; None where chance is to be ruled out."""
-        result, accepted = self.result, self.standing.accepted
+        result, accepted = self.result, self.accepted
         if finding.metric in self.rules.advisory:
             return "advisory"
         if result.expected_to_fail:
@@ -150,12 +139,12 @@ class CaseTrial:
             return "excused"
         if finding.passed and not result.must_pass:
             return "varies"
-        if result.must_pass and not self.standing.accepting:
+        if result.must_pass and not self.accepting:
             return "failed"
         is_assertion = finding.kind == "assertion"
         if is_assertion and accepted is not None and not finding.held:
             return "still failing"
-        if self.standing.accepting:
+        if self.accepting:
             return "excused" if is_assertion or finding.kind in ("fell", "no number") else "failed"
         if accepted is None:
             return None
@@ -186,7 +175,7 @@ class CaseTrial:
 
         Equal scores say nothing of a cache where all accepted answers agree in them too, as in those of a retriever.
         """
-        accepted = self.standing.accepted
+        accepted = self.accepted
         differed = accepted is not None and accepted.varied and finding.metric not in accepted.steady
         return differed and None not in self.texts and len({*self.texts}) == 1 < len(self.texts)
 

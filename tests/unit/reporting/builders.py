@@ -20,7 +20,7 @@ from pytest_auepora.metrics.values import expected_behaviour
 from pytest_auepora.regression.baseline import Baseline, BaselineCase, BaselineMetric, metric_key
 from pytest_auepora.regression.checks import accepted_checks, case_rules, held_assertions
 from pytest_auepora.regression.compare import CaseComparison, Comparability, comparability_of, compare_case
-from pytest_auepora.regression.guards.case_trial import CaseTrial, Standing
+from pytest_auepora.regression.guards.case_trial import CaseTrial
 from pytest_auepora.regression.outcomes import BaselineNote
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Gate, read_gates
@@ -183,7 +183,7 @@ def _judge(
     rules = case_rules(result, comparison, infos, policy)
     before = comparison.before if comparison is not None and comparison.paired else None
     accepted = accepted_checks(rules, before) if before is not None else None
-    trial = CaseTrial(result, rules, Standing(accepted, varied))
+    trial = CaseTrial(result, rules, accepted, varied)
     first = result.as_answer()
     trial.begin([first])
     for further in case.again:

@@ -25,7 +25,7 @@ from pytest_auepora.regression.guards.calibration import (
     calibration_path,
     load_calibration,
 )
-from pytest_auepora.regression.guards.case_trial import CaseTrial, Standing
+from pytest_auepora.regression.guards.case_trial import CaseTrial
 from pytest_auepora.regression.outcomes import Advisory
 from pytest_auepora.regression.policy import RegressionPolicy
 from pytest_auepora.regression.thresholds import Bound, Gate
@@ -212,7 +212,7 @@ def test_the_suite_guard_keeps_judges_in_a_family_of_their_own(tmp_path: Path) -
 def checked(case: CaseResult, *, advisory: Collection[str] = ()) -> list[str]:
     """The statuses of what the first answer to *case* fails, by checks of thresholds and errors."""
     rules = case_rules(case, None, run_of(0.0).metrics, RegressionPolicy(), advisory=advisory)
-    trial = CaseTrial(case, rules, Standing())
+    trial = CaseTrial(case, rules)
     trial.begin([case.as_answer()])
     trial.settle()
     return [finding.status for finding in case.findings]

@@ -12,7 +12,7 @@ from pytest_auepora.core.run import CaseResult
 from pytest_auepora.regression.baseline import BaselineCase
 from pytest_auepora.regression.checks import accepted_checks, case_rules
 from pytest_auepora.regression.compare import compare_case
-from pytest_auepora.regression.guards.case_trial import CaseTrial, Confirmed, Standing
+from pytest_auepora.regression.guards.case_trial import CaseTrial, Confirmed
 from pytest_auepora.regression.policy import RegressionPolicy
 
 from ..runs import case, run
@@ -29,7 +29,7 @@ def trial(
     rules = case_rules(now, comparison, infos, given, advisory=("recall@1",) if now.labels.get("advisory") else ())
     is_paired = before is not None and comparison is not None and comparison.paired
     accepted = accepted_checks(rules, before) if is_paired and before is not None else None
-    out = CaseTrial(now, rules, Standing(accepted, v, accepting))
+    out = CaseTrial(now, rules, accepted, v, accepting)
     out.begin([now.as_answer()])
     return out
 
