@@ -6,7 +6,6 @@ The file is named by the setting ``auepora_judge`` or the variable AUEPORA_JUDGE
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -108,53 +107,40 @@ def load_settings(path: Path) -> JudgeSettings:
 
     text = read_text(path, MetricError)
     try:
-        node, values = yaml.compose(text, yaml.SafeLoader), yaml.safe_load(text)
-        repeated = _repeated_key(node)
+        node: Any = yaml.compose(text, yaml.SafeLoader)
+        values, places = yaml.safe_load(text), _places_of_keys(node)
     except yaml.MarkedYAMLError as exc:
         place = (path, *_position(exc.problem_mark)) if exc.problem_mark is not None else (path,)
         raise MetricError(f"{':'.join(map(str, place))}: {exc.problem}") from None
     except Exception as exc:  # PyYAML's constructors raise whatever the text trips over
         raise MetricError(f"{path}: {' '.join(str(exc).split())}") from None
-    if repeated is not None:
-        line, col = _position(repeated.start_mark)
-        raise MetricError(f"{path}:{line}:{col}: {repeated.value!r} is given twice")
-    if not isinstance(values, dict) or not isinstance(node, yaml.MappingNode):
+    if not isinstance(values, dict):
         raise MetricError(f"{path}:1:1: expected keys and values, as `url: http://localhost:11434/v1`")
     try:
         settings = check_record(JudgeSettings, values)
     except RecordError as exc:
-        line, col = _place(node, exc.keys)
+        keys = tuple(map(str, exc.keys))
+        known = (places[keys[:n]] for n in range(len(keys), 0, -1) if keys[:n] in places)
+        line, col = next(known, _position(node.start_mark))
         raise MetricError(f"{path}:{line}:{col}: {exc}") from None
-    settings.path, settings.lines = str(path), {key.value: _place(node, [key.value]) for key, _ in node.value}
+    settings.path, settings.lines = str(path), {keys[0]: place for keys, place in places.items() if not keys[1:]}
     return settings
 
 
-def _place(node: Any, keys: Sequence[int | str]) -> tuple[int, int]:
-    """Return line and column, from 1, of the key at the end of *keys*, as far as there are nodes."""
-    mark = node.start_mark
-    for name in keys:
-        pairs = node.value if node.id == "mapping" else []
-        found = next(((key.start_mark, value) for key, value in pairs if key.value == str(name)), None)
-        if found is None:
-            break
-        mark, node = found
-    return _position(mark)
+def _places_of_keys(node: Any, above: tuple[str, ...] = ()) -> dict[tuple[str, ...], tuple[int, int]]:
+    """Return line and column, from 1, of all keys of nested mappings, by the way to each; raises for a repeated one."""
+    from yaml import MarkedYAMLError
+
+    places: dict[tuple[str, ...], tuple[int, int]] = {}
+    for key, value in node.value if getattr(node, "id", "") == "mapping" else ():
+        if (keys := (*above, str(key.value))) in places:
+            raise MarkedYAMLError(problem=f"{key.value!r} is given twice", problem_mark=key.start_mark)
+        places |= {keys: _position(key.start_mark), **_places_of_keys(value, keys)}
+    return places
 
 
 def _position(mark: Any) -> tuple[int, int]:
     return mark.line + 1, mark.column + 1
-
-
-def _repeated_key(node: Any) -> Any:
-    """Return the first key that a mapping in *node* has twice; None if there is none."""
-    seen: set[str] = set()
-    for key, value in node.value if getattr(node, "id", "") == "mapping" else ():
-        if key.value in seen:
-            return key
-        seen.add(key.value)
-        if (repeated := _repeated_key(value)) is not None:
-            return repeated
-    return None
 
 
 class _Active:
