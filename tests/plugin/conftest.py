@@ -139,11 +139,11 @@ class Example:
         with alone():
             return self.pytester.runpytest_subprocess("-p", ENTRY, *spread, "--auepora", *args, timeout=timeout)
 
-    def accept(self, *args: str) -> None:
+    def accept(self, *args: str, plugins: tuple[str, ...] = ()) -> None:
         """Make what the system does now the baseline; a project that is alike was accepted once for all tests."""
-        before = args, self._files()
+        before = args, plugins, self._files()
         if before not in _ACCEPTED:
-            result = self.run("--auepora-update", *args)
+            result = self.run("--auepora-update", *args, plugins=plugins)
             assert result.ret == 0, str(result.stdout)
             _ACCEPTED[before] = self._files()
         for name, content in _ACCEPTED[before]:

@@ -60,11 +60,17 @@ def pytest_collection_modifyitems(config, items):
 """
 
 
-@pytest.mark.parametrize("code", [TAKES, REPORTS_ITSELF, FOREIGN], ids=["call", "protocol", "item"])
-def test_a_case_that_another_plugin_ran_has_not_passed(project: Example, code: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "selections"),
+    [(TAKES, [(), ("-k", "warehouse"), ("shop.golden.yaml::warehouse",)]), (REPORTS_ITSELF, [()]), (FOREIGN, [()])],
+    ids=["call", "protocol", "item"],
+)
+def test_a_case_that_another_plugin_ran_has_not_passed(
+    project: Example, code: str, selections: list[tuple[str, ...]]
+) -> None:
     project.accept()
     project.conftest(code)
-    for args in (), ("-k", "warehouse"), ("shop.golden.yaml::warehouse",):
+    for args in selections:
         result = project.run("--auepora-require-baseline", "-rf", *args)
         assert result.ret == 1
         result.stdout.fnmatch_lines(["FAILED shop.golden.yaml::warehouse - ran without being*"])

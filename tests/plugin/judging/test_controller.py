@@ -7,25 +7,22 @@ import pytest
 from ..conftest import Example
 from ..listening import gates, judged, outcomes
 
+PASSING = (
+    "{recall@3: {min: 0.9, stat: min}, p10(mrr): 0.9, p95_latency: {max: 60}, pass_rate: 1.0, "
+    "mrr: {min: 0.5, slice: {tag: smoke}}, pass_rate(token_f1): 0.9}"
+)
+
 
 @pytest.mark.parametrize(
-    ("thresholds", "failing"),
-    [
-        ("{recall@3: 0.9}", []),
-        ("{recall@3: {min: 0.9, stat: min}}", []),
-        ("{p10(mrr): 0.9}", []),
-        ("{mrr: {min: 0.1, max: 0.5}}", ["mrr"]),
-        ("{p95_latency: {max: 60}}", []),
-        ("{p95_latency: {max: 0.000000001}}", ["p95_latency"]),
-        ("{pass_rate: 1.0}", []),
-        ("{mrr: {min: 0.5, slice: {tag: smoke}}}", []),
-        ("{pass_rate(token_f1): 0.9}", []),
-    ],
+    ("thresholds", "count", "failing"),
+    [(PASSING, 6, []), ("{mrr: {min: 0.1, max: 0.5}, p95_latency: {max: 0.000000001}}", 3, ["mrr", "p95_latency"])],
 )
-def test_suite_thresholds(project: Example, thresholds: str, failing: list[str]) -> None:
+def test_suite_thresholds(project: Example, thresholds: str, count: int, failing: list[str]) -> None:
     project.edit("thresholds:\n  recall@3: 0.9\n", f"thresholds: {thresholds}\n")
     result = project.run()
-    assert gates(result) == failing
+    judged_gates = [gate for gate in judged(result).verdict.gates if gate.kind == "threshold"]
+    assert (len(judged_gates), gates(result)) == (count + 1, failing), "with that of the error rate"
+    assert {gate.state for gate in judged_gates} == {"passed", *(["failed"] if failing else [])}
     assert result.ret == (1 if failing else 0)
 
 

@@ -26,7 +26,7 @@ def test_a_preview_writes_nothing(project: Example) -> None:
 
 def test_a_preview_of_an_anchor_writes_none(project: Example) -> None:
     says(vary(project), "good")
-    project.run("--auepora-update")
+    project.accept()
     project.accept("--auepora-update=anchor,preview")
     assert [path.name for path in project.baseline.parent.iterdir()] == ["shop.json"]
 

@@ -64,7 +64,7 @@ def test_an_update_keeps_answers_and_documents(keeping: Example, how: dict[str, 
 
 
 def test_an_update_that_changes_nothing_leaves_the_file(keeping: Example) -> None:
-    keeping.run("--auepora-update=all")
+    keeping.accept()
     before = place(keeping).read_bytes()
     fresh(keeping)
     keeping.run("--auepora-update=all")
@@ -75,7 +75,7 @@ def test_an_update_that_changes_nothing_leaves_the_file(keeping: Example) -> Non
 
 
 def test_a_partial_update_changes_what_it_accepts(keeping: Example) -> None:
-    keeping.run("--auepora-update=all")
+    keeping.accept()
     keeping.edit("within 30 days", "within 3 weeks", "shop.py")
     keeping.edit("two working days", "three working days", "shop.py")
     keeping.run("--auepora-update=all", "-k", "warehouse")
@@ -84,7 +84,7 @@ def test_a_partial_update_changes_what_it_accepts(keeping: Example) -> None:
 
 
 def test_a_pruned_case_goes(keeping: Example) -> None:
-    keeping.run("--auepora-update=all")
+    keeping.accept()
     keeping.edit("- id: warranty", "- id: guarantee")
     keeping.run("--auepora-update=all,prune")
     assert sorted(texts(keeping)) == sorted({*IDS, "guarantee"} - {"warranty"})
@@ -116,7 +116,7 @@ def test_redaction_applies(keeping: Example) -> None:
 
 
 def test_a_fresh_checkout_shows_what_was_accepted(keeping: Example) -> None:
-    keeping.run("--auepora-update=all")
+    keeping.accept()
     fresh(keeping)
     keeping.break_retriever()
     assert keeping.run(*PAGE).ret == 1
@@ -141,7 +141,7 @@ def test_without_texts_it_shows_none(project: Example) -> None:
 
 @pytest.mark.parametrize("data", [b"no gzip", b""])
 def test_a_damaged_file_costs_the_view_alone(keeping: Example, data: bytes) -> None:
-    keeping.run("--auepora-update=all")
+    keeping.accept()
     place(keeping).write_bytes(data)
     assert keeping.run(*PAGE).ret == 0
     result = keeping.run("--auepora-update=anew")

@@ -65,7 +65,7 @@ def test_earlier_cases_are_asked_behind_the_suite(project: Example) -> None:
 def test_the_baseline_says_how_often_to_ask(project: Example, words: str, times: int) -> None:
     vary(project)
     says(project, words)
-    project.run("--auepora-update")
+    project.accept()
     says(project, "good")
     assert project.run("--auepora-update").ret == 0
     assert len(calls(project)) == times * N_CASES
@@ -123,7 +123,7 @@ def test_all_answers_are_replayed(project: Example) -> None:
 
 def test_a_partial_update_of_a_steady_suite_asks_twice(project: Example) -> None:
     says(vary(project), "good")
-    project.run("--auepora-update")
+    project.accept()
     says(project, "good")
     assert project.run("--auepora-update", "-k", "c01 or c02").ret == 0
     assert len(calls(project)) == 2 * 2

@@ -29,7 +29,7 @@ def refunds(project: Example) -> Example:
     cases = "".join(f"  - {{id: q{i}, query: refund {i}, relevant_docs: [r.md]}}\n" for i in range(12))
     project.write("refunds.golden.yaml", f"suite: refunds\nmetrics: [recall@5, unsupported_numbers]\ncases:\n{cases}")
     project.system(SYSTEM.format(which=TURN.format(shift=0)))
-    assert project.run("--auepora-update").ret == 0
+    project.accept()
     return project
 
 

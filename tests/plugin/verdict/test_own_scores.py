@@ -40,9 +40,7 @@ def own(project: Example) -> Example:
     return project
 
 
-@pytest.mark.parametrize(
-    "returned", ["Measurement(None)", 'Measurement("1")', "Measurement(2.0)", "Measurement(-5)", "1.0", "None"]
-)
+@pytest.mark.parametrize("returned", ["Measurement(2.0)", "None"])
 def test_what_is_no_score_leaves_no_mean_and_no_gate_green(own: Example, returned: str) -> None:
     own.accept()
     own.edit("return Measurement(1.0) if", f"return {returned} if", "conftest.py")
