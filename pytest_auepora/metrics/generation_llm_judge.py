@@ -13,7 +13,6 @@ from ..errors import MetricError
 from .judge.critic import (
     Form,
     Judgement,
-    JudgeReplyError,
     LLMCritic,
     Question,
     Scale,
@@ -29,9 +28,6 @@ from .values import nonempty, read_list
 
 __all__ = [
     "AnswerRelevancy",
-    "JudgeReplyError",
-    "Judged",
-    "Judgement",
     "LLMAnswerQuality",
     "LLMCritic",
     "LLMFaithfulnessScore",

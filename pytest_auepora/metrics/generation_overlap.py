@@ -8,15 +8,13 @@ from typing import Any
 from ..core.metrics_base import CaseScore, Measurement, f1
 from ..core.types import EvaluationSample, SystemOutputs, TargetCategory
 from .options import needed
-from .text.bleu import BleuScore, SentenceBleu
 from .text.comparands import AgainstEvidence, AgainstTexts, answer_text, retrieved_texts, targets
-from .text.rouge import Rouge1, Rouge2, RougeL, RougeLAnswer, RougeScores
+from .text.rouge import Rouge1, Rouge2, RougeL
 from .text.tokens import answer_words, common_count, is_mostly_ascii, ngrams, squad_words
 from .values import nonempty
 
 __all__ = [
     "AnswerRecall",
-    "BleuScore",
     "ContainsAnswer",
     "EvidenceOverlapFaithfulness",
     "ExactMatch",
@@ -24,9 +22,6 @@ __all__ = [
     "Rouge1",
     "Rouge2",
     "RougeL",
-    "RougeLAnswer",
-    "RougeScores",
-    "SentenceBleu",
     "TokenF1",
 ]
 

@@ -12,16 +12,14 @@ import pytest
 
 from pytest_auepora.core.metrics_base import Measurement, Metric
 from pytest_auepora.metrics.generation_overlap import (
-    BleuScore,
     EvidenceOverlapFaithfulness,
     ExactMatch,
     Rouge1,
     Rouge2,
     RougeL,
-    RougeScores,
-    SentenceBleu,
     TokenF1,
 )
+from pytest_auepora.metrics.generation_text import BleuScore, RougeScores, SentenceBleu
 from pytest_auepora.metrics.text.tokens import words
 
 from ..mutations import tries

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_auepora.drafting.asking import ANSWERED, ASKED, FOUND, PROMPTS, VERDICT, WRITTEN, ask, provenance_of
-from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError
-from pytest_auepora.metrics.judge.critic import Form
+from pytest_auepora.metrics.judge.critic import Form, JudgeReplyError
 
 from .scripted import Fixed
 

@@ -10,7 +10,7 @@ from pytest_auepora.core.types import Document, EvaluationSample, Response
 from pytest_auepora.drafting.variants import ask_paraphrases, load_paraphrases, noise_variants
 from pytest_auepora.errors import AueporaError
 from pytest_auepora.labels.corpus import corpus_of
-from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError
+from pytest_auepora.metrics.judge.critic import JudgeReplyError
 
 from .scripted import Fixed
 

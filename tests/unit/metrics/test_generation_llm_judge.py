@@ -14,15 +14,13 @@ from pytest_auepora.core.types import Document, TargetCategory
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.generation_llm_judge import (
     Judged,
-    Judgement,
-    JudgeReplyError,
     LLMAnswerQuality,
     LLMCritic,
     LLMFaithfulnessScore,
     LLMGroundedness,
 )
 from pytest_auepora.metrics.judge.client import OpenAICompatibleCritic
-from pytest_auepora.metrics.judge.critic import Scale
+from pytest_auepora.metrics.judge.critic import Judgement, JudgeReplyError, Scale
 from pytest_auepora.metrics.judge.prompts import number_texts
 from pytest_auepora.metrics.registry import Registry
 

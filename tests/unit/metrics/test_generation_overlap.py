@@ -9,7 +9,6 @@ from pytest_auepora.core.types import Document
 from pytest_auepora.errors import MetricError
 from pytest_auepora.metrics.generation_overlap import (
     AnswerRecall,
-    BleuScore,
     ContainsAnswer,
     EvidenceOverlapFaithfulness,
     ExactMatch,
@@ -17,11 +16,9 @@ from pytest_auepora.metrics.generation_overlap import (
     Rouge1,
     Rouge2,
     RougeL,
-    RougeScores,
-    SentenceBleu,
     TokenF1,
 )
-from pytest_auepora.metrics.generation_text import RougeLAnswer
+from pytest_auepora.metrics.generation_text import BleuScore, RougeLAnswer, RougeScores, SentenceBleu
 from pytest_auepora.metrics.registry import Registry
 from pytest_auepora.metrics.text.assertions import NuggetRecall
 from pytest_auepora.metrics.text.bleu import Chrf
@@ -191,7 +188,7 @@ def test_every_public_name_of_the_seeds_modules_is_there() -> None:
     for module in (generation_overlap, generation_semantic, generation_text):
         for name in module.__all__:
             assert issubclass(getattr(module, name), Metric)
-    assert generation_overlap.RougeLAnswer is generation_text.RougeLAnswer
+    assert generation_text.RougeLAnswer is generation_overlap.RougeL
 
 
 def test_k_precision_clips() -> None:

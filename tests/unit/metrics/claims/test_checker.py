@@ -13,7 +13,7 @@ import pytest
 from pytest_auepora.errors import MetricError, UnknownNameError
 from pytest_auepora.metrics.claims.checker import JudgeChecker
 from pytest_auepora.metrics.claims.claim_shares import AnswerCorrectness, ClaimF1, ClaimPrecision, Faithfulness
-from pytest_auepora.metrics.generation_llm_judge import JudgeReplyError, LLMCritic
+from pytest_auepora.metrics.judge.critic import JudgeReplyError, LLMCritic
 from pytest_auepora.metrics.registry import Registry
 
 from ..samples import case, gave, is_na, value

@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_auepora.core.metrics_base import Measurement
-from pytest_auepora.metrics.generation_overlap import (
-    BleuScore,
-)
-from pytest_auepora.metrics.text.bleu import Chrf
+from pytest_auepora.metrics.text.bleu import BleuScore, Chrf
 
 from ..samples import case, gave, reason, value
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_auepora.core.metrics_base import Measurement
 from pytest_auepora.core.types import TargetCategory
-from pytest_auepora.metrics.generation_overlap import (
+from pytest_auepora.metrics.generation_text import (
     Rouge1,
     Rouge2,
     RougeL,
