@@ -1,17 +1,36 @@
-"""What stands between the retriever and the generator of a framework's system, in the context of one call."""
+"""What stands between the retriever and the generator of a system in one call, and how a framework's are reached."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from ..core.types import RetrievedDocument
 from .shapes import MISSING
 from .steps import Steps
 
 _T = TypeVar("_T")
+
+Look = Callable[[Sequence[RetrievedDocument]], None]
+"""Is shown what was retrieved; raises where the generator need not be asked."""
+
+
+class Between(NamedTuple):
+    """What a call puts between the retriever and the generator: nothing, or one of these.
+
+    Attributes:
+        documents: given to the generator; the retriever is not asked.
+        look: shown what was retrieved before the generator is given it.
+    """
+
+    documents: Sequence[RetrievedDocument] | None = None
+    look: Look | None = None
+
+
+NOTHING = Between()
 
 
 class Standing(Generic[_T]):

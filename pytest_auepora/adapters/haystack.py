@@ -24,7 +24,7 @@ change it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
@@ -38,10 +38,9 @@ from ..core.conversation import CHAT_HISTORY, PRINCIPAL, messages_of, principal_
 from ..core.model_calls import USAGE
 from ..core.types import Document, EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
-from .between import Standing, seen
+from .between import NOTHING, Between, Look, Standing, seen
 from .documents import name_of_source
 from .outputs import ANSWER_KEYS, NOTES, WITHOUT_DOCUMENTS, to_response
-from .pairs import Look
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of, is_list_of
 from .signatures import NAMES, QUERY_NAMES, name_of, provenance_of
@@ -104,15 +103,8 @@ def from_haystack(
         run = pipeline.run_async if is_async else pipeline.run
         return components.read((yield run(given, include_outputs_from=set(components.read_from))), streamed)
 
-    def steps(
-        sample: EvaluationSample,
-        top_k: int,  # noqa: ARG001 - see the module's docstring
-        documents: Sequence[RetrievedDocument] | None = None,
-        look: Look | None = None,
-    ) -> Steps[SystemOutputs]:
-        if documents is None and look is None:
-            return (yield from ask(sample))
-        with givers.replaying(documents) if look is None else givers.watching(look):
+    def steps(sample: EvaluationSample, top_k: int, between: Between = NOTHING) -> Steps[SystemOutputs]:  # noqa: ARG001
+        with givers.standing(between):
             return (yield from ask(sample))
 
     return stepwise(
@@ -214,19 +206,15 @@ class DocumentGivers:
         elif beside := next(filter(None, (_sent_beside(pipeline, name) for name in names)), ""):
             self.refusal = f"{beside} would be missing"
 
-    def replaying(self, documents: Sequence[RetrievedDocument] | None) -> AbstractContextManager[None]:
-        """Let the pipeline run with *documents* in this context."""
-        found = [_to_haystack(given) for given in documents or ()]
-        outputs = {name: {"documents": found if name in self._last else []} for name in self._names}
-        return self._standing.put({name: partial(_instead, given) for name, given in outputs.items()})
-
-    def watching(self, look: Look) -> AbstractContextManager[None]:
-        """Let *look* see what the last of the components gives in this context."""
-
-        def see(outputs: Mapping[str, Any]) -> None:
-            look(_read_documents(outputs.get("documents") or ()))
-
-        return self._standing.put({self._last[0]: lambda find: finish(seen(find, see))})
+    def standing(self, between: Between) -> AbstractContextManager[None]:
+        """Let the pipeline run with *between* in this context, behind the last of the components."""
+        if between.documents is not None:
+            found = [_to_haystack(given) for given in between.documents]
+            outputs = {name: {"documents": found if name in self._last else []} for name in self._names}
+            return self._standing.put({name: partial(_instead, given) for name, given in outputs.items()})
+        if between.look is not None:
+            return self._standing.put({self._last[0]: partial(_looked_at, between.look)})
+        return nullcontext()
 
     def _methods(self) -> Iterator[tuple[Any, str, Any]]:
         """Yield methods for the instances; their classes, which others use, stay as they are."""
@@ -244,6 +232,10 @@ _between: ContextVar[Mapping[str, _Take]] = ContextVar("between", default=Mappin
 
 def _instead(outputs: Mapping[str, Any], find: Callable[[], Any]) -> dict[str, Any]:  # noqa: ARG001 - it finds nothing
     return dict(outputs)
+
+
+def _looked_at(look: Look, find: Callable[[], Any]) -> Any:
+    return finish(seen(find, lambda outputs: look(_read_documents(outputs.get("documents") or ()))))
 
 
 def _run(name: str, real: Callable[..., Any], **inputs: Any) -> Steps[Any]:

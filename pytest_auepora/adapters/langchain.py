@@ -13,7 +13,7 @@ change it.  Every runnable has an ``ainvoke``, which is a thread more often than
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache
@@ -22,13 +22,13 @@ from uuid import uuid4
 
 from ..core.conversation import CHAT_HISTORY, PRINCIPAL, principal_of
 from ..core.model_calls import USAGE
-from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
+from ..core.types import EvaluationSample, SystemOutputs
 from ..errors import NoGeneratorError, SystemShapeError
+from .between import NOTHING, Between
 from .completions import message_usage
 from .langchain_forms import answer_text, chat_messages, input_maker, is_documents, split_output
-from .langchain_given import Between, GivenDocuments, Seen, parts_of, replaced, retrievers_in, standing, state_key
+from .langchain_given import GivenDocuments, Seen, Taken, parts_of, replaced, retrievers_in, standing, state_key
 from .outputs import ANSWER_KEYS, to_outputs
-from .pairs import Look
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
 from .signatures import name_of, provenance_of
@@ -150,24 +150,18 @@ class _Apart:
         elif len(found) > 1:
             self.refusal = f"it has {len(found)} retrievers, and nobody knows whose a document was"
 
-    def steps(
-        self,
-        sample: EvaluationSample,
-        top_k: int,  # noqa: ARG002 - see the module's docstring
-        documents: Sequence[RetrievedDocument] | None = None,
-        look: Look | None = None,
-    ) -> Steps[SystemOutputs]:
-        """Ask, as `systems.stepwise` says."""
-        if look is not None:
-            return (yield from self._ask(sample, Seen(look)))
-        if documents is None:
+    def steps(self, sample: EvaluationSample, top_k: int, between: Between = NOTHING) -> Steps[SystemOutputs]:  # noqa: ARG002
+        """Ask the runnable."""
+        if between.look is not None:
+            return (yield from self._ask(sample, Seen(between.look)))
+        if between.documents is None:
             return (yield from self._call.steps(sample))
-        given = GivenDocuments(documents)
+        given = GivenDocuments(between.documents)
         outputs = yield from self._ask(sample, given)
         given.check(self.name)
         return outputs
 
-    def _ask(self, sample: EvaluationSample, between: Between) -> Steps[SystemOutputs]:
+    def _ask(self, sample: EvaluationSample, between: Taken) -> Steps[SystemOutputs]:
         if self._is_part:
             copy = replaced(self._call.runnable, between)
             return (yield from self._call.answer(copy, *self._call.prepare(sample)))
@@ -199,7 +193,7 @@ class _Apart:
             self._node = "" if unused.asked else node
         return self._node
 
-    def _in_state(self, sample: EvaluationSample, key: str, node: str, between: Between) -> Steps[SystemOutputs]:
+    def _in_state(self, sample: EvaluationSample, key: str, node: str, between: Taken) -> Steps[SystemOutputs]:
         from langgraph.checkpoint.memory import InMemorySaver
 
         graph = self._call.graph.copy(update={"checkpointer": InMemorySaver()})

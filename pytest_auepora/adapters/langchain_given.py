@@ -17,11 +17,10 @@ from typing import Any
 
 from ..core.types import RetrievedDocument
 from ..errors import NoGeneratorError
-from .between import Standing, seen
+from .between import Look, Standing, seen
 from .documents import ID_SOURCE, to_retrieved
 from .outputs import DOCUMENT_KEYS
 from .own_documents import own_metadata
-from .pairs import Look
 from .shapes import is_instance_of
 from .steps import Steps, finish
 
@@ -61,7 +60,7 @@ class Seen:
         return finish(seen(lambda: finish(_unwatched(find)), lambda found: self._look(to_retrieved(found))))
 
 
-Between = GivenDocuments | Seen
+Taken = GivenDocuments | Seen
 
 
 def _unwatched(find: Callable[[], Any]) -> Steps[Any]:
@@ -111,7 +110,7 @@ _COMPOSED = (
 """Runnables whose fields hold others."""
 
 
-def replaced(runnable: Any, between: Between) -> Any:
+def replaced(runnable: Any, between: Taken) -> Any:
     """Return a copy of *runnable* with *between* behind its retrievers; parts without a retriever are shared."""
     kind = _retriever_class()
     return _rebuilt(runnable, lambda part: kind(between=between, real=part) if _is_retriever(part) else part)
@@ -156,7 +155,7 @@ def _rebuilt(node: Any, swap: Callable[[Any], Any]) -> Any:
     return new if isinstance(node, dict) else node.model_copy(update=new)
 
 
-_between: ContextVar[Between | None] = ContextVar("between", default=None)
+_between: ContextVar[Taken | None] = ContextVar("between", default=None)
 
 
 def _watched_methods() -> Iterator[tuple[type, str, Any]]:

@@ -16,7 +16,7 @@ Where nothing was found, a query engine says "Empty Response" without asking the
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from time import perf_counter
 from typing import Any
@@ -25,9 +25,9 @@ from ..core.conversation import CHAT_HISTORY
 from ..core.model_calls import USAGE
 from ..core.types import Document, EvaluationSample, Response, RetrievedDocument, SystemOutputs
 from ..errors import NoGeneratorError, OutputShapeError, SystemShapeError
+from .between import NOTHING, Between
 from .documents import name_of_source
 from .llamaindex_usage import listening
-from .pairs import Look
 from .reported_usage import has_counts
 from .shapes import describe, is_instance_of
 from .signatures import name_of, provenance_of
@@ -82,14 +82,9 @@ class _EngineCall:
         self._engine, self._is_async = engine, is_async
         self._name = names[is_async]
 
-    def steps(
-        self,
-        sample: EvaluationSample,
-        top_k: int,  # noqa: ARG002 - see the module's docstring
-        documents: Sequence[RetrievedDocument] | None = None,
-        look: Look | None = None,
-    ) -> Steps[SystemOutputs]:
-        """Ask, as `systems.stepwise` says; with *documents*, no postprocessor runs again either."""
+    def steps(self, sample: EvaluationSample, top_k: int, between: Between = NOTHING) -> Steps[SystemOutputs]:  # noqa: ARG002
+        """Ask the engine; with documents, no postprocessor runs again either."""
+        documents, look = between
         nodes = None if documents is None else [_to_node(document) for document in documents]
         see = None if look is None else lambda found: look(_read_nodes(found))
         with listening() as usage:

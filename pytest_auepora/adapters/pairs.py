@@ -11,6 +11,7 @@ from typing import Any, cast
 from ..core.rag_interface import NOISE_DOCS, Generator, noise_of, with_noise
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import NoGeneratorError, OutputShapeError, SystemShapeError
+from .between import NOTHING, Between
 from .documents import to_retrieved
 from .outputs import NOTES, documents_in, to_outputs
 from .own_documents import converter_for
@@ -18,9 +19,6 @@ from .shapes import describe
 from .signatures import bind, is_async, name_of
 from .steps import Steps
 from .streams import read_stream
-
-Look = Callable[[Sequence[RetrievedDocument]], None]
-"""Is shown what was retrieved; raises where the generator need not be asked."""
 
 
 class Pair:
@@ -40,14 +38,9 @@ class Pair:
         self.is_async = is_async(retrieve) or is_async(generate)
         self.takes = self._call_retrieve.takes | self._call_generate.takes | {NOISE_DOCS}
 
-    def steps(
-        self,
-        sample: EvaluationSample,
-        top_k: int,
-        documents: Sequence[RetrievedDocument] | None = None,
-        look: Look | None = None,
-    ) -> Steps[SystemOutputs]:
-        """Call both, or with *documents* the generator alone, as `systems.stepwise` says."""
+    def steps(self, sample: EvaluationSample, top_k: int, between: Between = NOTHING) -> Steps[SystemOutputs]:
+        """Call both, or with documents the generator alone."""
+        documents, look = between
         if documents is not None:
             if not (self._wants_documents or self._form.is_known):
                 yield from self._retrieve_steps(sample, top_k)

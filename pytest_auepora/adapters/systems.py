@@ -15,8 +15,9 @@ from typing import Any, cast
 from ..core.rag_interface import NOISE_DOCS, SimpleRAGSystem
 from ..core.types import EvaluationSample, RetrievedDocument, SystemOutputs
 from ..errors import OutputShapeError, SystemShapeError
+from .between import Between, Look
 from .outputs import to_outputs
-from .pairs import DocumentForm, Look, Pair, find_pair
+from .pairs import DocumentForm, Pair, find_pair
 from .shapes import describe, is_instance_of
 from .signatures import Bound, bind, is_async, name_of, provenance_of, takes_documents
 from .steps import Steps, call_of
@@ -167,18 +168,17 @@ def stepwise(
     takes: frozenset[str],
     whole: str = "",
 ) -> System:
-    """Return the system whose calls are the *steps* that a sample, ``top_k`` and perhaps one of these make.
+    """Return the system whose calls are the *steps* of a sample, ``top_k`` and perhaps a `Between`.
 
-    ``documents``: they are given to the generator, and its retriever is not asked; ``look``: it is shown what was
-    retrieved before the generator is given it.  *whole* says why neither can be.
+    *whole* says why nothing can stand there.
     """
     call = call_of(steps, is_async=is_async)
     system = System(name, is_async, call, provenance, takes)
     if whole:
         system.whole = whole
     else:
-        system.generate = lambda sample, top_k, documents: call(sample, top_k, documents=documents)
-        system.looking = lambda sample, top_k, look: call(sample, top_k, look=look)
+        system.generate = lambda sample, top_k, documents: call(sample, top_k, Between(documents))
+        system.looking = lambda sample, top_k, look: call(sample, top_k, Between(look=look))
     return system
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pytest_auepora.adapters.pairs import Look
+from pytest_auepora.adapters.between import Look
 from pytest_auepora.adapters.parts import generator_of, unless_served, with_documents
 from pytest_auepora.adapters.systems import System, as_system
 from pytest_auepora.core.rag_interface import Retriever, SimpleRAGSystem
