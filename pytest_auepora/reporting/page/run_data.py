@@ -173,7 +173,7 @@ def history_data(
     own = [n for n, info in run.metrics.items() if info.range[0] >= 0 and info.range[1] <= 1 and info.baselined]
     now = OtherRun(run_id, "", {n: verdict.aggregates[n].value for n in own if n in verdict.aggregates}, run.provenance)
     runs = [*earlier, now, *later]
-    shown = [n for n in own if now.metrics.get(n) is not None and any(o.metrics.get(n) is not None for o in others)]
+    shown = [n for n in own if any(one.metrics.get(n) is not None for one in others)]
     changes = [[], *(provenance_texts(a.provenance, b.provenance) for a, b in pairwise(runs))]
     return dict(safe_data({
         "metrics": [{"name": name, "values": [one.metrics.get(name) for one in runs]} for name in shown],
