@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_auepora.pytest_plugin import entry
+
 from .conftest import ENTRY, Example, alone
 
 PROGRAM = """
@@ -88,11 +90,11 @@ ALONE = ["--auepora-update", "--auepora-replay", "--auepora-resume", "--auepora-
 
 @pytest.mark.parametrize("option", ALONE)
 def test_a_folder_behind_an_option_brings_its_options(pytester: pytest.Pytester, option: str) -> None:
-    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function")
     pytester.mkdir("project").joinpath("conftest.py").write_text(
         "def pytest_addoption(parser):\n    parser.addoption('--theirs', action='store_true')\n"
     )
-    result = pytester.runpytest(option, "project", "--theirs")
+    with alone():
+        result = pytester.runpytest_inprocess(option, "project", "--theirs", plugins=[entry])
     assert "unrecognized arguments" not in str(result.stderr)
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 import pytest
+
+from .conftest import ENTRY, alone
 
 ODD_IDS = [
     "refund window?", "a/b", "a\\b", "../up", ".", "..", "a.py", "*", "-x", "--co", "@file", "=", "#1", "100%", "a:b",
@@ -15,15 +18,17 @@ ODD_IDS = [
 RAG = "import pytest\n\n@pytest.fixture\ndef rag():\n    return lambda query: 'yes'\n"
 
 
-def set_up(pytester: pytest.Pytester) -> None:
+@pytest.fixture(autouse=True)
+def _with_no_other_plugin(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     pytester.makeconftest(RAG)
-    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+    monkeypatch.setenv("PYTEST_PLUGINS", ENTRY)
+    with alone():
+        yield
 
 
 @pytest.fixture
 def odd(pytester: pytest.Pytester) -> pytest.Pytester:
     """A project whose cases have odd ids."""
-    set_up(pytester)
     lines = [json.dumps({"id": name, "query": "Q", "reference_answer": "yes"}) for name in ODD_IDS]
     pytester.path.joinpath("odd.golden.jsonl").write_text("\n".join(lines), encoding="utf-8")
     return pytester
@@ -49,7 +54,6 @@ TAGS = ("smoke", "smoke-test", "v1.2", "a+b", "größe", "x1", "1st")
     [*((tag, {tag}) for tag in TAGS), ("not 1st", {*TAGS[:-1]}), ("a+b or v1.2", {"a+b", "v1.2"})],
 )
 def test_a_tag_let_through_can_be_asked_for(pytester: pytest.Pytester, expression: str, left: set[str]) -> None:
-    set_up(pytester)
     text = "\n".join(json.dumps({"id": tag, "query": "Q", "tags": [tag]}) for tag in TAGS)
     pytester.path.joinpath("tagged.golden.jsonl").write_text(text, encoding="utf-8")
     run = pytester.inline_run("--auepora", "--strict-markers", "--collect-only", "-m", expression)

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_auepora.pytest_plugin.compat import parameters_of, positional_fixtures
 
-from ..conftest import Example
+from ..conftest import Example, alone
 from ..listening import judged, runs
 
 UNNAMED = (
@@ -186,8 +186,8 @@ def test_its_own(model): ...
 
 
 def test_ids_that_are_positions_are_found(pytester: pytest.Pytester) -> None:
-    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
-    items = pytester.getitems(NAMELESS)
+    with alone():
+        items = pytester.getitems(NAMELESS)
     system = {item: item.name.removeprefix("test_").partition("[")[0] for item in items}
     found = {parameters_of(item) for item, fixture in system.items() if positional_fixtures(item, fixture)}
     assert found == {"rag0", "x0", "x1", "rag10", "<lambda>0", "<lambda>1", "rag13", "m0", "m1"}
