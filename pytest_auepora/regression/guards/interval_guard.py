@@ -10,10 +10,10 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...base.grouping import grouped
-from ...core.metrics_base import Measurement, Metric
+from ...core.metrics_base import Measurement, Metric, interval_of
 from ...core.run import MetricInfo, Run
 from ...core.scoring import checked_aggregate, repeats_of
 from ...errors import MetricError
@@ -21,7 +21,7 @@ from ..baseline import RESOLUTION
 from ..compare import Change, Comparison, Incomparable, MetricChange, ScoreChange, gain_of, mean_change
 from ..outcomes import GateOutcome, Interval, Outcome
 from ..policy import CLUSTERS_FOR_STATISTICS, RegressionPolicy
-from ..statistics.intervals import Difference, Effect, Resampling, Sums, draws_for, judge_interval
+from ..statistics.intervals import Effect, Resampling, Sums, draws_for, judge_interval
 from ..statistics.precision import count_clusters
 from .gates import apply_outcome, regression_outcome
 
@@ -185,34 +185,6 @@ def _check_concurrency(run: Run, comparison: Comparison, name: str) -> None:
         comparison.incomparable.setdefault(name, Incomparable(changes=(Change("concurrency", before, after),)))
 
 
-class _IntervalTest(NamedTuple):
-    """One metric to be tested by an interval, and its limits."""
-
-    name: str
-    metric: Metric
-    info: MetricInfo
-    pairs: Pairs
-    change: MetricChange
-    clusters: Mapping[str, str]
-    effect: Effect
-    min_effect: float
-    margin: float
-
-    @property
-    def n_clusters(self) -> int:
-        return count_clusters(self.pairs, self.clusters)
-
-    def interval(self, alpha: float) -> Difference:
-        aggregate = partial(aggregate_of, self.metric)
-        resampling = Resampling(aggregate, self.pairs, self.clusters, effect=self.effect, alpha=alpha)
-        if self.info.interval == "jackknife":
-            return resampling.jackknife()
-        sums: Sums[Measurement] | None = None
-        if self.metric.additive:
-            sums = lambda measurement: list(measurement.data), lambda total: Measurement(None, total)
-        return resampling.bootstrap(max(1_999, draws_for(alpha)), sums)
-
-
 def judge_intervals(
     run: Run, comparison: Comparison, policy: RegressionPolicy, metrics: Mapping[str, Metric]
 ) -> list[GateOutcome]:
@@ -225,25 +197,25 @@ def judge_intervals(
     for gate in out:
         gate.state, gate.reason = "failed", "damaged data"
         gate.incomparable = {gate.metric: comparison.incomparable[gate.metric]}
-    clusters, tests = run.clusters, []
-    for name, pairs in compared.items():
-        info, change = run.metrics[name], comparison.aggregates[name]
-        effect: Effect = "ratio" if info.target in _INTERVAL_TARGETS and change.before > 0 else "difference"
-        test = _IntervalTest(name, metrics[name], info, pairs, change, clusters, effect, *limits(name, info, policy))
-        tests.append((test, policy.method_for(name, test.n_clusters, steady=name in comparison.steady)))
-    n_statistical = sum(method == "statistical" for _, method in tests)
-    for test, method in tests:
+    clusters, steady = run.clusters, comparison.steady
+    sizes = {name: count_clusters(pairs, clusters) for name, pairs in compared.items()}
+    methods = {name: policy.method_for(name, size, steady=name in steady) for name, size in sizes.items()}
+    n_statistical = sum(method == "statistical" for method in methods.values())
+    for name, method in methods.items():
         if method == "report":
             continue
-        changes = comparison.changes_of(test.name)
+        info, change, changes = run.metrics[name], comparison.aggregates[name], comparison.changes_of(name)
         dropped = mean_change(changes).dropped if changes else ()
-        gate = regression_outcome(run, test.name, test.change, n=test.change.n, dropped=dropped)
-        gate.steady, gate.limit = test.name in comparison.steady, test.min_effect
-        gate.interval = Interval(test.effect, test.min_effect, test.margin, test.n_clusters)
+        gate = regression_outcome(run, name, change, n=change.n, dropped=dropped)
+        effect: Effect = "ratio" if info.target in _INTERVAL_TARGETS and change.before > 0 else "difference"
+        gate.interval = Interval(effect, *limits(name, info, policy), sizes[name])
+        gate.steady, gate.limit = name in steady, gate.interval.min_effect
         if method == "tolerance":
-            _judge_by_tolerance(gate, test)
+            _judge_by_tolerance(gate, gate.interval, change)
         else:
-            _judge_by_interval(gate, test, policy, policy.alpha / n_statistical)
+            alpha = policy.alpha / n_statistical
+            outcome = _judge_by_interval(gate, metrics[name], compared[name], clusters, alpha)
+            apply_outcome(gate, outcome, policy)
         out.append(gate)
     return out
 
@@ -257,32 +229,40 @@ def limits(name: str, info: MetricInfo, policy: RegressionPolicy) -> tuple[float
     return declared.get("min_effect", UNBOUNDED_EFFECT), declared.get("margin", UNBOUNDED_MARGIN)
 
 
-def _judge_by_tolerance(gate: GateOutcome, test: _IntervalTest) -> None:
+def _judge_by_tolerance(gate: GateOutcome, interval: Interval, change: MetricChange) -> None:
     gate.method, gate.word = "tolerance", "same"
-    drop = -test.change.gain / (test.change.before if test.effect == "ratio" else 1.0)
-    if drop < -test.min_effect - 1e-9:
+    drop = -change.gain / (change.before if interval.effect == "ratio" else 1.0)
+    if drop < -interval.min_effect - 1e-9:
         gate.word = "better"
-    if drop > test.min_effect + 1e-9:
+    if drop > interval.min_effect + 1e-9:
         gate.state, gate.word = "failed", "worse"
 
 
-def _judge_by_interval(gate: GateOutcome, test: _IntervalTest, policy: RegressionPolicy, alpha: float) -> None:
-    assert gate.interval is not None
-    gate.method = "interval"
-    outcome: Outcome = "inconclusive"
-    if all(before == after for before, after in test.pairs.values()):
-        outcome, gate.interval.unchanged = "same", True
-    elif test.n_clusters < CLUSTERS_FOR_STATISTICS:
+def _judge_by_interval(
+    gate: GateOutcome, metric: Metric, pairs: Pairs, clusters: Mapping[str, str], alpha: float
+) -> Outcome:
+    """Return the outcome, and complete *gate* and its interval."""
+    gate.method, interval = "interval", gate.interval
+    assert interval is not None
+    if all(before == after for before, after in pairs.values()):
+        interval.unchanged = True
+        return "same"
+    by_draws = interval_of(metric) != "jackknife"
+    if interval.clusters < CLUSTERS_FOR_STATISTICS:
         gate.reason = "too few clusters"
-    elif test.info.interval != "jackknife" and draws_for(alpha) > _MOST_DRAWS:
+    elif by_draws and draws_for(alpha) > _MOST_DRAWS:
         gate.reason = "alpha too small"
     else:
-        found = test.interval(alpha)
-        outcome = judge_interval(
-            found, test.effect, direction=test.info.direction, min_effect=test.min_effect, margin=test.margin
-        )
-        gate.interval.alpha = found.alpha
-        gate.interval.value, gate.interval.low, gate.interval.high = found.value, found.low, found.high
+        resampling = Resampling(partial(aggregate_of, metric), pairs, clusters, effect=interval.effect, alpha=alpha)
+        sums: Sums[Measurement] | None = None
+        if metric.additive:
+            sums = lambda measurement: list(measurement.data), lambda total: Measurement(None, total)
+        draws = max(1_999, draws_for(alpha))
+        found = resampling.bootstrap(draws, sums) if by_draws else resampling.jackknife()
+        interval.alpha, interval.value, interval.low, interval.high = found.alpha, found.value, found.low, found.high
         if None in (found.value, found.low, found.high):
             gate.reason = "no spread"
-    apply_outcome(gate, outcome, policy)
+        return judge_interval(
+            found, interval.effect, direction=metric.direction, min_effect=interval.min_effect, margin=interval.margin
+        )
+    return "inconclusive"
