@@ -27,7 +27,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -200,13 +200,16 @@ def record_line(record: Record) -> str:
 
 def given_fields(record: Record, *always: str) -> dict[str, Any]:
     """Return the fields of *record* by name, without those that have their default, but for *always*."""
-    named = (f for f in fields(record) if f.init)  # type: ignore[arg-type]  # a dataclass
-    return {f.name: getattr(record, f.name) for f in named if f.name in always or not _is_default(record, f)}
+    kind: Any = type(record)
+    values = ((name, default, getattr(record, name)) for name, default in _defaults(kind).items())
+    return {name: value for name, default, value in values if name in always or value != default}
 
 
-def _is_default(record: Record, field: Field[Any]) -> bool:
-    default = field.default if field.default_factory is MISSING else field.default_factory()
-    return bool(getattr(record, field.name) == default)
+@cache
+def _defaults(kind: Any) -> dict[str, Any]:
+    """Return what the fields of a dataclass are where nobody gives them; `MISSING` where somebody has to."""
+    named = [f for f in fields(kind) if f.init]
+    return {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in named}
 
 
 def record_schema(kind: type) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
-from ..base.records import Checked, Number, Record
+from ..base.records import Checked, Number, Record, given_fields
 from ..errors import MetricError
 from .metrics_base import CaseScore, Measurement, Metric, NotApplicable, mean_of
 from .types import EvaluationSample, MetricResult, SystemOutputs
@@ -37,15 +37,8 @@ class Score(Record):
         return cls("error", reason=reason)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data; empty fields are left out."""
-        out: dict[str, Any] = {"state": self.state, "value": self.value}
-        if self.reason:
-            out["reason"] = self.reason
-        if self.data is not None:
-            out["data"] = self.data
-        if self.details:
-            out["details"] = self.details
-        return out
+        """Return plain data; empty fields but the value are left out."""
+        return given_fields(self, "value")
 
     @property
     def measurement(self) -> Measurement | None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ..base.garbage import garbage_collection_paused
 from ..base.json import dumps, encode, encode_finite, fields_of
-from ..base.records import Record, read_record
+from ..base.records import Record, given_fields, read_record
 from ..core.case_texts import CaseTexts, StoredTexts, TextSource
 from ..core.run import CaseResult, Run
 from ..core.scoring import Score
@@ -88,7 +88,7 @@ class CaseJson:
     @classmethod
     def of(cls, result: CaseResult, recordings: Sequence[Recording] = ()) -> CaseJson:
         """Return *result* with its *recordings*, repeats in order."""
-        raw = _own_fields(result)
+        raw = given_fields(result)
         if result.scores:
             raw["scores"] = {name: score.to_dict() for name, score in result.scores.items()}
         raw.pop("texts", None)
@@ -112,14 +112,6 @@ class CaseJson:
                 compressor.compress(b'{"texts":%s,"answers":%s}' % (self.texts, self.answers)) + compressor.flush()
             )
         return CaseRow(self.case_id, f"{self.fields.decode()}}}", zlib.compress(self.reduced, _LEVEL), answers)
-
-
-def _own_fields(result: CaseResult) -> dict[str, Any]:
-    """Return the fields of *result* that have not their default."""
-    return {name: value for name, value in fields_of(result).items() if value != _DEFAULTS.get(name, MISSING)}
-
-
-_DEFAULTS = {f.name: f.default if f.default_factory is MISSING else f.default_factory() for f in fields(CaseResult)}
 
 
 def rows_of(results: Iterable[CaseResult], recordings: Mapping[str, Sequence[Recording]]) -> Iterator[CaseRow]:
