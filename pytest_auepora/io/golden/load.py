@@ -38,30 +38,20 @@ def load_golden(path: str | Path, registry: Registry | None = None, *, max_bytes
     if path.suffix.lower() not in (".yaml", ".yml", ".jsonl"):
         raise GoldenFileError([Problem(str(path), 0, 0, "a golden file ends in .yaml, .yml or .jsonl")])
     with garbage_collection_paused():
-        file = _read_jsonl(path, max_bytes) if is_jsonl(path) else _read_yaml(path, max_bytes)
+        file = _read_file(path, max_bytes)
         return _build_suite(path, registry if registry is not None else Registry(), file)
 
 
 def load_policy(path: str | Path) -> RegressionPolicy:
-    """Read the regression policy of the golden file at *path* alone: any metric may be in it.
+    """Read the regression policy of the golden file at *path* alone: neither its cases nor its metrics are looked at.
 
     Raises:
-        GoldenFileError: the file cannot be read, or its policy is wrong.
+        GoldenFileError: the file cannot be read, or its keys are wrong.
     """
-    path = Path(path)
-    if is_jsonl(path):
-        source = Source.load(path)
-        top, root = next((((line,), raw) for line, raw in load_lines(source).items()), ((), None))
-    else:
-        from ..yaml.nodes import load_yaml
-
-        source = Source.load(path)
-        top, root = (), load_yaml(source)
-    raw = {key: root[key] for key in ("regression", "assertions") if key in root} if isinstance(root, dict) else {}
-    values = HEADER.read_mapping(raw, top, source)
-    if source.problems:
-        raise source.error()
-    return _regression_policy(values)
+    file = _read_file(Path(path), MAX_BYTES)
+    if file.source.problems:
+        raise file.source.error()
+    return _regression_policy(file.values)
 
 
 class ReadFile(NamedTuple):
@@ -71,6 +61,10 @@ class ReadFile(NamedTuple):
     top: KeyPath
     values: dict[str, Any]
     cases: Mapping[KeyPath, Any]
+
+
+def _read_file(path: Path, max_bytes: int) -> ReadFile:
+    return _read_jsonl(path, max_bytes) if is_jsonl(path) else _read_yaml(path, max_bytes)
 
 
 def _read_yaml(path: Path, max_bytes: int) -> ReadFile:

@@ -176,17 +176,16 @@ def test_what_does_not_compare(shell: Shell, three: list[str]) -> None:
 def test_the_policy_of_a_suite_with_metrics_of_the_project(shell: Shell) -> None:
     run = run_of([])
     run.path = "billing.golden.yaml"
-    said = (
-        "metrics: [of_our_own]\nregression: {case_guard: suite, metrics: {of_our_own: {policy: report}}}\ncases: []\n"
-    )
-    shell.write(run.path, said)
+    case = '{"id": "a", "query": "Q"}'
+    said = "metrics: [of_our_own]\nregression: {case_guard: suite, metrics: {of_our_own: {policy: report}}}\n"
+    shell.write(run.path, f"{said}cases: [{case}]\n")
     found = policy_of(shell.path, run)
     assert found is not None
     assert (found.case_guard, found.metrics) == ("suite", {"of_our_own": {"policy": "report"}})
-    shell.write(run.path, "regression: {case_guard: suitet}\n")
+    shell.write(run.path, f"regression: {{case_guard: suitet}}\ncases: [{case}]\n")
     assert policy_of(shell.path, run) is None
     run.path = "billing.golden.jsonl"
-    shell.write(run.path, '{"metrics": ["of_our_own"], "regression": {"case_guard": "off"}}\n')
+    shell.write(run.path, f'{{"metrics": ["of_our_own"], "regression": {{"case_guard": "off"}}}}\n{case}\n')
     assert (found := policy_of(shell.path, run)) is not None
     assert found.case_guard == "off"
 
