@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from ..base.files import write_atomically
 from ..core.dataset import EvaluationDataset, InMemoryDataset
+from ..core.types import EvaluationSample
 from ..errors import AueporaError, MissingExtraError
 from .jsonl import as_json, read_samples
 from .source import Source
@@ -25,7 +26,6 @@ _BUFFER = 1 << 18
 """Bytes of a column that are read at once."""
 
 _TEXTS = ("sample_id", "query")
-_JSON = ("relevant_docs", "candidate_docs", "reference_answer", "labels", "metadata", "chat_history")
 
 
 def load_parquet_dataset(path: str | Path, name: str | None = None) -> InMemoryDataset:
@@ -94,7 +94,7 @@ def save_parquet_dataset(dataset: EvaluationDataset, path: str | Path) -> None:
         AueporaError: a sample holds something that is no JSON; nothing is written then.
     """
     pyarrow = import_pyarrow()
-    columns: dict[str, list[str | None]] = {name: [] for name in (*_TEXTS, *_JSON)}
+    columns: dict[str, list[str | None]] = {field.name: [] for field in fields(EvaluationSample)}
     for sample in dataset:
         for name, value in asdict(sample).items():
             is_plain = name in _TEXTS or value is None

@@ -17,7 +17,6 @@ from typing import Any
 from ...base.text import did_you_mean, names_words
 from ..golden.fields import CASE_FIELDS
 from ..golden.kinds import FieldType, Flag, Free, ListOf, Number, Reason, Whole
-from ..golden.passages import Documents
 from ..parquet import import_pyarrow, iter_rows, write_parquet
 from .cells import alternatives_cell, is_structured, list_cell, looks_like_texts, name_of, shown_cell, text_cell
 from .imported import Cases, Dropped, ImportedSuite, ImportProblem, split_metadata
@@ -35,7 +34,7 @@ _ALIASES = {
 """Key of a golden case → other names of its column, in order of preference."""
 
 _COLUMNS = {key: field.type for key, field in CASE_FIELDS.items() if key not in ("thresholds", "status", "benchmark")}
-_LISTS = {key for key, kind in _COLUMNS.items() if isinstance(kind, (ListOf, Documents)) and key != "reference_answer"}
+_LISTS = {key for key, kind in _COLUMNS.items() if isinstance(kind, ListOf) and key != "reference_answer"}
 _TEXTS = ("query", "reference_answer")
 """Cells of free text: a list of texts in one of them, as tools write it, is no text of its own."""
 _FLAGS = {**dict.fromkeys(("true", "yes", "1"), True), **dict.fromkeys(("false", "no", "0"), False)}
