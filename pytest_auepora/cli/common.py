@@ -23,8 +23,8 @@ from ..io.golden.model import GoldenSuite
 from ..io.source import MAX_BYTES
 from ..metrics.judge.settings import use_judge
 from ..metrics.registry import Registry, add_from, project_registry
-from ..regression.baseline import baseline_path
-from ..regression.baseline_file import parse_baseline
+from ..regression.baseline import Baseline, baseline_path
+from ..regression.baseline_file import load_baseline, parse_baseline
 from ..regression.guards.calibration import FOLDER
 from ..reporting.terminal.layout import Page, render
 from ..reporting.text import harmless
@@ -76,6 +76,11 @@ def configured_plugins() -> list[str]:
     if words and str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     return [str(folder / word) if word.endswith(".py") else word for word in words]
+
+
+def accepted_baseline(suite: GoldenSuite, variant: str, given: Path | None) -> Baseline | None:
+    """Return what is accepted of *suite*, at *given* or beside it; None where nothing is."""
+    return load_baseline(baseline_path(suite.path, suite.name, variant, given), suite.name, variant)
 
 
 def calibrations_folder(golden: Path | None, given: Path | None = None) -> Path:

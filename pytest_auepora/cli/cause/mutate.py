@@ -13,13 +13,12 @@ from ...evaluation.replay import RecordedRun
 from ...history.answers import load_recorded
 from ...history.store import HistoryStore
 from ...io.golden.model import GoldenSuite
-from ...regression.baseline import baseline_path
-from ...regression.baseline_file import load_baseline
 from ...reporting.terminal.layout import Cell, Column, table
 from ...reporting.wording.mutants import detection_rows, sensitivity_lines, share_text, unchanged_text
 from ..arguments import add_shared, existing_path, whole_number
 from ..common import (
     PASSED,
+    accepted_baseline,
     calibrations_folder,
     load_suite,
     open_history,
@@ -45,9 +44,7 @@ def run(args: argparse.Namespace) -> int:
     registry = registry_of(args.metrics)
     suite = load_suite(args.golden, registry)
     source = _recorded_run(open_history(args.history), suite, args)
-    baseline = load_baseline(
-        baseline_path(suite.path, suite.name, args.variant, args.baseline), suite.name, args.variant
-    )
+    baseline = accepted_baseline(suite, args.variant, args.baseline)
     found = mutate(
         suite, source, registry, baseline=baseline, calibrations=calibrations_folder(args.golden, args.calibrations),
         runs=args.runs, seed=args.seed, progress=None,

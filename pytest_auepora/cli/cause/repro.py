@@ -15,11 +15,9 @@ from ...evaluation.replay import RecordedRun
 from ...history.answers import load_recorded
 from ...history.store import HistoryStore
 from ...metrics.registry import Registry
-from ...regression.baseline import baseline_path
-from ...regression.baseline_file import load_baseline
 from ...reporting.formats.repro_file import file_name, repro_text
 from ..arguments import add_shared, existing_path
-from ..common import PASSED, load_suite, open_history, print_page, terminal_page
+from ..common import PASSED, accepted_baseline, load_suite, open_history, print_page, terminal_page
 
 _SECONDS = 120
 """For the file to fail, importing included."""
@@ -41,8 +39,7 @@ def run(args: argparse.Namespace) -> int:
     suite = load_suite(args.golden or store.root / source.run.path, Registry())
     if args.case not in (known := [case.id for case in suite.cases]):
         raise NoReproError(f"{suite.path} has no case {args.case!r}{did_you_mean(args.case, known)}")
-    place = baseline_path(suite.path, suite.name, source.run.variant, args.baseline)
-    repro = make_repro(suite, args.case, source, load_baseline(place, suite.name, source.run.variant))
+    repro = make_repro(suite, args.case, source, accepted_baseline(suite, source.run.variant, args.baseline))
     path = args.out or Path(file_name(args.case))
     write_atomically(path, repro_text(repro, path.name))
     done = subprocess.run(
