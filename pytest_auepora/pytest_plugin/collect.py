@@ -136,6 +136,7 @@ class GoldenFile(pytest.Module):
     """A golden file; pytest sees a module whose functions are the cases."""
 
     mistakes: Sequence[Problem] = ()
+    _where = ""
 
     @cached_property
     def _auepora(self) -> AueporaSession:
@@ -159,8 +160,8 @@ class GoldenFile(pytest.Module):
                 f"{shared_baseline(golden.name, other.golden.name, other.path)}: the two would share a "
                 "baseline, and each update would drop the other's cases; rename one of them with suite:"
             )
-        module = self.obj = types.ModuleType(self.path.stem)
-        module.__file__ = str(self.path)
+        self.obj = types.ModuleType(self.path.stem)
+        self.obj.__file__ = str(self.path)
         for problem in golden.warnings:
             self.warn(AueporaWarning(printable(str(self._shown(problem)))))
         for tag in golden.tags:
@@ -168,36 +169,34 @@ class GoldenFile(pytest.Module):
         fixtures, mark = self._fixtures(golden)
         checking, loop_marks = self._auepora.options.checking, [mark] if mark is not None else []
         base = self._template(fixtures, self._bodies, is_async=mark is not None)
-        where = ""
         for case in golden.cases:
             marks = case_marks(case, xfail=not checking)
             if case.skip is not None and not checking:
                 marks.append(pytest.mark.skip(reason=printable(case.skip)))
             function = self._function(case.id, case.line, case.sample.query, base, marks + loop_marks)
-            setattr(module, case.id, function)
-            items = self._make_items(case.id, function)
+            items = self._make_items(function, suite)
             if case is golden.cases[0]:
                 self._check_variants(suite, items)
             for item in items:
-                item.stash[CASE], item.stash[SUITE], item.stash[SYSTEM] = case, suite, golden.fixture
-                where = where or item.location[0]  # pytest looks for the file each time it is asked
-                item.location = where, case.line - 1, item.name
-                yield item
+                item.stash[CASE] = case
+            yield from items
         if not checking:
-            function = self._suite_function(golden, fixtures, loop_marks)
-            setattr(module, SUITE_ITEM, function)
-            for item in self._make_items(SUITE_ITEM, function):
-                item.stash[SUITE], item.stash[SYSTEM] = suite, golden.fixture
-                item.location = where, golden.line - 1, item.name
-                yield item
+            yield from self._make_items(self._suite_function(golden, fixtures, loop_marks), suite)
 
-    def _make_items(self, name: str, function: types.FunctionType) -> list[Any]:
+    def _make_items(self, function: types.FunctionType, suite: SessionSuite) -> list[Any]:
         """Return what pytest and its plugins make of *function*: one item for each parameter of its fixtures."""
+        name = function.__name__
+        setattr(self.obj, name, function)
         function.__dict__["__test__"] = True  # collected whatever python_functions says
         items = self.ihook.pytest_pycollect_makeitem(collector=self, name=name, obj=function) or []
         for attribute in ("__test__", "pytestmark"):  # some pytest selects by these names: `-k test` would match them
             function.__dict__.pop(attribute, None)
-        return items if isinstance(items, list) else [items]
+        items = items if isinstance(items, list) else [items]
+        for item in items:
+            item.stash[SUITE], item.stash[SYSTEM] = suite, suite.golden.fixture
+            self._where = self._where or item.location[0]  # pytest looks for the file each time it is asked
+            item.location = self._where, function.__code__.co_firstlineno - 1, item.name
+        return items
 
     def _check_variants(self, suite: SessionSuite, items: Sequence[pytest.Item]) -> None:
         """Say which configurations of the system in *items* would not keep a baseline of their own."""
