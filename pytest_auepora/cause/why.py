@@ -47,7 +47,7 @@ class Question:
         verdict: that it is worse.
         cases: the golden cases.
         accepted: the accepted answers, with their documents; None where nobody kept any.
-        digests: by case, `history.accepted.documents_digest` of what was retrieved today, as far as it is known.
+        digests: by case, `documents_digest` of what was retrieved today, as far as it is known.
         looks: further answers to every case, where there are any.
         system: what has the generator, where an earlier run answers in its place.
     """

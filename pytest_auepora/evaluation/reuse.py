@@ -120,10 +120,14 @@ def _serves(case: GoldenCase, before: BaselineCase, metrics: Mapping[str, Metric
 
 
 def digest_of(documents: Iterable[RetrievedDocument]) -> str:
-    """Return a digest of ids, texts and metadata of *documents*, in their order; scores may differ."""
-    parts = [[str(hit.doc.doc_id), hit.doc.text or "", hit.doc.metadata or {}] for hit in documents]
-    text = json.dumps(parts, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """Return `documents_digest` of *documents*; scores may differ."""
+    return documents_digest((hit.doc.doc_id, hit.doc.text, hit.doc.metadata) for hit in documents)
+
+
+def documents_digest(documents: Iterable[tuple[str | int, str | None, Mapping[str, Any]]]) -> str:
+    """Return a digest of id, text and metadata of documents, in their order."""
+    parts = [[str(doc_id), text or "", metadata or {}] for doc_id, text, metadata in documents]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def digest_of_all(answers: Sequence[Any]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -24,6 +24,7 @@ from ..core.run import CaseResult, Run
 from ..core.types import Document, RetrievedDocument
 from ..errors import HistoryError
 from ..evaluation.answer_codec import Loss, RecordedOutputs
+from ..evaluation.reuse import documents_digest
 from ..evaluation.shown_outputs import cap_shown, source_key
 from ..metrics.ranking.gold import span_of
 from ..regression.baseline import Baseline, BaselineCase
@@ -168,12 +169,6 @@ class AcceptedTexts(Mapping[str, AcceptedAnswer]):
         if whole != self._file:
             write_atomically(self.path, gzip.compress(record_text(whole).encode(), mtime=0))
             self._file = whole
-
-
-def documents_digest(documents: Iterable[tuple[str | int, str | None, Mapping[str, Any]]]) -> str:
-    """Return a digest of id, text and metadata of documents in their order."""
-    parts = [[str(doc_id), text or "", metadata] for doc_id, text, metadata in documents]
-    return sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def _digest(block: BaselineCase) -> str:

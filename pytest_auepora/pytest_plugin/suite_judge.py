@@ -17,6 +17,7 @@ import pytest
 from ..core.run import CaseResult, Run
 from ..errors import AueporaError, BaselineError, HistoryError
 from ..evaluation.answer_codec import RecordedOutputs
+from ..evaluation.reuse import documents_digest
 from ..regression.accept import Acceptance, Accepted, accept
 from ..regression.baseline import GIT_COMMIT
 from ..regression.baseline_file import anchor_path, read_baseline
@@ -76,8 +77,6 @@ class SuiteJudge:
 
     def _note_documents(self, key: Key, case_report: CaseReport) -> None:
         """Note what was retrieved, where all answers to the case had the same documents."""
-        from ..history.accepted import documents_digest
-
         found = [one.outputs.retrieved if one.outputs is not None else [] for one in case_report.recordings]
         digests = {documents_digest((doc.id, doc.text, doc.metadata) for doc in documents) for documents in found}
         if len(digests) == 1:

@@ -15,11 +15,11 @@ from pytest_auepora.core.run import CaseResult
 from pytest_auepora.core.types import Document, Response, RetrievedDocument, SystemOutputs
 from pytest_auepora.errors import AueporaError, HistoryError
 from pytest_auepora.evaluation.answer_codec import RecordedOutputs
+from pytest_auepora.evaluation.reuse import documents_digest
 from pytest_auepora.history.accepted import (
     AcceptedTexts,
     accepted_path,
     accepted_run,
-    documents_digest,
     find_accepted,
 )
 from pytest_auepora.history.compare import as_baseline
