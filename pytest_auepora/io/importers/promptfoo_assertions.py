@@ -106,13 +106,18 @@ def read_assertions(
             dropped.add(f"the assertion {assertion_type}")
             continue
         dropped.add_unsupported(assertion, ("type", "value", "threshold"), "{} of an assertion")
+    return fields | _phrases(patterns), notes
+
+
+def _phrases(patterns: Mapping[str, list[tuple[str, str]]]) -> dict[str, Any]:
+    """Return the keys of what is looked for: patterns, or texts where each pattern has one that says the same."""
     as_regex = not all(text for entries in patterns.values() for _, text in entries)
-    for key, entries in patterns.items():
-        if entries:
-            fields[key] = list(dict.fromkeys(pattern if as_regex else text for pattern, text in entries))
-    if any(patterns.values()):
-        fields["match"] = "regex" if as_regex else "substring"
-    return fields, notes
+    keys = {
+        key: list(dict.fromkeys(pattern if as_regex else text for pattern, text in entries))
+        for key, entries in patterns.items()
+        if entries
+    }
+    return {**keys, "match": "regex" if as_regex else "substring"} if keys else {}
 
 
 def _texts(base_type: str, value: Any) -> list[str]:
