@@ -231,7 +231,7 @@ def judge_family(members: Sequence[Member], clusters: Mapping[str, str], *, alph
     Their differences are finite and may cover different cases.  *clusters* has the cluster of each case that is not
     independent of others (a variant of a question); a case that it does not list is its own cluster.
     """
-    estimates = [MeanEstimate.of_cases(member.differences, clusters) for member in members]
+    estimates = [MeanEstimate.of(member.differences, clusters) for member in members]
     is_tested = [not m.is_decided_by_mean(e.n_clusters) for m, e in zip(members, estimates, strict=True)]
     tests = iter(_tests([member for member, tested in zip(members, is_tested, strict=True) if tested], clusters, alpha))
     return [

@@ -198,7 +198,7 @@ def mean_difference(
     *pairs* and *clusters* are those of `Resampling`, *alpha* is two-sided.
     """
     differences = {case: after - before for case, (before, after) in pairs.items()}
-    estimate = MeanEstimate.of_cases(differences, clusters)
+    estimate = MeanEstimate.of(differences, clusters)
     differing = {clusters.get(case, case) for case, difference in differences.items() if abs(difference) > TIE}
     low = high = None
     if estimate.mean is not None and estimate.se is not None:

@@ -41,29 +41,23 @@ class MeanEstimate:
     se: float | None
 
     @classmethod
-    def of_cases(cls, differences: Mapping[str, float], clusters: Mapping[str, str]) -> MeanEstimate:
-        """Estimate from *differences* by case; a case that *clusters* does not list is its own cluster."""
+    def of(cls, differences: Mapping[str, float], clusters: Mapping[str, str]) -> MeanEstimate:
+        """Estimate from *differences* by case; a case that *clusters* does not list is its own cluster.
+
+        SE = √(G/(G-1) · Σ(D_g - n_g·d̄)²) / n, the cluster-robust standard error of a mean.
+        """
         sums, counts = defaultdict[str, float](float), Counter[str]()
         for case in sorted(differences):  # so that rounding does not depend on the order in which cases finished
             cluster = clusters.get(case, case)
             sums[cluster] += differences[case]
             counts[cluster] += 1
-        return cls.of([*sums.values()], [*counts.values()])
-
-    @classmethod
-    def of(cls, sums: Sequence[float], counts: Sequence[float]) -> MeanEstimate:
-        """Estimate from cluster sums D_g over n_g cases; clusters without a case are left out.
-
-        SE = √(G/(G-1) · Σ(D_g - n_g·d̄)²) / n, the cluster-robust standard error of a mean.
-        """
-        clusters = [(d, c) for d, c in zip(sums, counts, strict=True) if c]
-        n, g = int(sum([c for _, c in clusters])), len(clusters)
+        n, g = len(differences), len(sums)
         if not n:
             return cls(None, 0, 0, None)
-        mean = math.fsum([d for d, _ in clusters]) / n
+        mean = math.fsum(sums.values()) / n
         if g < 2:
             return cls(mean, n, g, None)
-        squares = math.fsum([(d - c * mean) ** 2 for d, c in clusters])
+        squares = math.fsum((total - counts[cluster] * mean) ** 2 for cluster, total in sums.items())
         return cls(mean, n, g, math.sqrt(g / (g - 1) * squares) / n)
 
     def lower_bound(self, alpha: float) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -54,16 +55,22 @@ def test_the_bound_needs_no_scipy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
+def estimate_of(*differences: Sequence[float]) -> MeanEstimate:
+    """Estimate from the differences of the cases of each cluster."""
+    cases = [(f"c{g}-{i}", f"c{g}", one) for g, own in enumerate(differences) for i, one in enumerate(own)]
+    return MeanEstimate.of({case: one for case, _, one in cases}, {case: cluster for case, cluster, _ in cases})
+
+
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=40))
 def test_without_clusters_the_se_is_that_of_a_mean(differences: list[float]) -> None:
-    estimate = MeanEstimate.of(differences, [1] * len(differences))
+    estimate = MeanEstimate.of(dict(zip(map(str, range(40)), differences, strict=False)), {})
     assert estimate.se == pytest.approx(np.std(differences, ddof=1) / math.sqrt(len(differences)), abs=1e-12)
     assert estimate.mean == pytest.approx(np.mean(differences), abs=1e-12)
 
 
 def test_cluster_robust_se_by_hand() -> None:
     # clusters of 2, 1 and 3 cases: n = 6, mean = -0.6 / 6 = -0.1; D_g - n_g·mean = -0.8, 0.1, 0.7
-    estimate = MeanEstimate.of([-1.0, 0.0, 0.4], [2, 1, 3])
+    estimate = estimate_of([-0.5, -0.5], [0.0], [0.4, 0.2, -0.2])
     assert estimate.mean == pytest.approx(-0.1)
     assert estimate.se == pytest.approx(math.sqrt(3 / 2 * (0.64 + 0.01 + 0.49)) / 6)
     assert (estimate.n_cases, estimate.n_clusters) == (6, 3)
@@ -71,8 +78,7 @@ def test_cluster_robust_se_by_hand() -> None:
 
 def test_copies_of_a_case_in_its_cluster_add_no_certainty() -> None:
     scores = [-1.0, 0.0, 0.0, 0.5, -0.2, 0.0, 0.1, -0.7]
-    once = MeanEstimate.of(scores, [1] * 8)
-    five_times = MeanEstimate.of([5 * s for s in scores], [5] * 8)
+    once, five_times = estimate_of(*([s] for s in scores)), estimate_of(*([s] * 5 for s in scores))
     assert five_times.se == pytest.approx(once.se)
     assert five_times.lower_bound(0.05) == pytest.approx(once.lower_bound(0.05))
 
@@ -85,15 +91,16 @@ def test_lower_bound_by_hand() -> None:
 
 
 def test_clusters_without_a_case_of_the_metric_are_left_out() -> None:
-    assert MeanEstimate.of([0.0, -1.0, 1.0], [0, 1, 1]) == MeanEstimate.of([-1.0, 1.0], [1, 1])
-    assert MeanEstimate.of([0.0], [0]) == MeanEstimate(None, 0, 0, None)
+    clusters = {"a": "one", "b": "two", "of no such case": "three"}
+    assert MeanEstimate.of({"a": -1.0, "b": 1.0}, clusters) == estimate_of([-1.0], [1.0])
+    assert MeanEstimate.of({}, clusters) == MeanEstimate(None, 0, 0, None)
 
 
 def test_clusters_are_counted_once() -> None:
     assert count_clusters(["a", "b", "c"], {}) == 3
     assert count_clusters(["a", "b", "c"], {"a": "b"}) == 2
     assert count_clusters(["a", "b", "c"], {"a": "b", "c": "other", "d": "other"}) == 2
-    assert MeanEstimate.of([-0.5], [2]) == MeanEstimate(-0.25, 2, 1, None)
+    assert estimate_of([-0.5, 0.0]) == MeanEstimate(-0.25, 2, 1, None)
 
 
 @pytest.mark.parametrize(("n", "effect"), [(50, 0.125), (100, 0.088), (200, 0.062)])
