@@ -40,8 +40,8 @@ def safe_data(value: Any) -> Any:
     """Return data for the page, with every text in them as `safe_text` has it."""
     if isinstance(value, str):
         return safe_text(value)
-    if isinstance(value, Mapping):
-        return {safe_data(key): safe_data(inner) for key, inner in value.items()}
+    if isinstance(value, dict):
+        return {safe_text(key): safe_data(inner) for key, inner in value.items()}
     return [safe_data(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
