@@ -22,7 +22,7 @@ from .replay import SECOND_LOOK, Answering, ask_case
 from .update import UpdatePlan
 
 _T = TypeVar("_T")
-_BATCH_SIZE = 32  # cases that are measured at once: enough for a model, not many to hold
+BATCH_SIZE = 32  # cases that are measured at once: enough for a model, not many to hold
 
 
 class Ask(NamedTuple):
@@ -170,8 +170,8 @@ class FurtherAnswers:
         asks = [self._ask(case, SECOND_LOOK + before) for case in todo]
         answered = self.begin(len(asks), "look")
         looked: list[FinishedCase] = []
-        for start in range(0, len(todo), _BATCH_SIZE):
-            batch = todo[start : start + _BATCH_SIZE]
+        for start in range(0, len(todo), BATCH_SIZE):
+            batch = todo[start : start + BATCH_SIZE]
             calls = yield from self.several(asks, range(start, start + len(batch)), answered)
             case_calls = [CaseCalls(case, [call], self.corpus) for case, call in zip(batch, calls, strict=True)]
             looked += self.flow.finish_all(case_calls, self.system)

@@ -23,7 +23,7 @@ from ..regression.outcomes import BaselineNote
 from ..regression.thresholds import PSEUDO_METRICS
 from .case_flow import CaseCalls, FinishedCase
 from .case_result import Ended
-from .further import FurtherAnswers, drive
+from .further import BATCH_SIZE, FurtherAnswers, drive
 from .replay import ask_case
 from .update import UpdatePlan
 
@@ -84,9 +84,6 @@ def calibrations_of(suite: GoldenSuite, folder: str | os.PathLike[str] | None = 
     return Path(folder) if folder is not None else suite.path.parent / FOLDER
 
 
-_BATCH_SIZE = 32  # cases that are measured at once: enough for a model, not many to hold
-
-
 def run_suite(
     further: FurtherAnswers,
     cases: Sequence[GoldenCase],
@@ -115,7 +112,7 @@ def run_suite(
         if case.skip is not None:
             yield flow.leave_out(case, Ended("skip", case.skip))
     with closing(calls), Progress("cases", len(todo), show=progress) as bar:
-        for batch in in_batches(todo, _BATCH_SIZE):
+        for batch in in_batches(todo, BATCH_SIZE):
             batch_calls = [
                 CaseCalls(case, list(islice(calls, times[case.id])), further.corpus, times[case.id] - repeat)
                 for case in batch

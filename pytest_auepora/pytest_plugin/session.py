@@ -54,10 +54,9 @@ class AueporaSession:
 
     Parts that need only some others are given those.  ``running`` is the golden item whose function is being called;
     ``answered`` is called after each call of a case, with ``last`` after the last, where progress is shown;
-    ``suite_items`` has the node ids of the tests `suite`, by
-    file and configuration; ``unselected`` has these of suites whose cases were all selected, without the test `suite`.
-    ``budget`` has the calls that may be made beside the first ones of the selected cases.  ``begin_bar`` is
-    `FurtherAnswers.begin` of the tests `suite`.
+    ``suite_items`` has the node ids of the tests `suite`, by file and configuration; ``unselected`` has the suites
+    whose cases were all selected, without the test `suite`; ``budget`` has the calls that may be made beside the first
+    ones of the selected cases; ``begin_bar`` is `FurtherAnswers.begin` of the tests `suite`.
     """
 
     config: pytest.Config

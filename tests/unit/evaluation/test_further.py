@@ -137,8 +137,8 @@ def test_a_second_look_asks_every_case_once(asked: Any, run: Any) -> None:
     begun: list[tuple[int, str]] = []
     counted: list[None] = []
 
-    def begin(calls: int, why: str) -> Callable[[], None]:
-        begun.append((calls, why))
+    def begin(calls: int, purpose: str) -> Callable[[], None]:
+        begun.append((calls, purpose))
         return lambda: counted.append(None)
 
     second, looked = run(one.again(begin=begin).look(one.flow.run, one.suite.cases))
@@ -147,7 +147,7 @@ def test_a_second_look_asks_every_case_once(asked: Any, run: Any) -> None:
     assert {case.scores["recall@1"].value for i, case in second.cases.items() if i != "c05"} == {1.0}
     assert {case.scores["recall@1"].value for case in one.flow.run.cases.values()} == {0.0}, "the first answers stay"
     assert [i for i, case in one.flow.run.cases.items() if not case.looks] == ["c05"]
-    assert (begun[0][0], len(counted)) == (N - 1, N - 1)
+    assert (begun, len(counted)) == ([(N - 1, "look")], N - 1)
 
 
 def test_a_second_look_needs_a_call_for_every_case(asked: Any) -> None:

@@ -45,6 +45,12 @@ def test_a_case_is_of_the_configuration_in_its_name(session: AueporaSession, nam
     assert found[0].name == variant
 
 
+def test_a_case_is_of_the_largest_configuration_that_is_known(session: AueporaSession) -> None:
+    found = session.find_asked("g.golden.yaml::a[bm25-k5-1]", ["", "bm25", "bm25-k5"])
+    assert found is not None
+    assert found[0].name == "bm25-k5"
+
+
 @pytest.mark.parametrize("nodeid", ["test_a.py::a", "steps.yaml::a"])
 def test_other_tests_are_no_cases(session: AueporaSession, nodeid: str) -> None:
     for _ in range(2):
