@@ -22,6 +22,7 @@ from ..evaluation.replay import Answering, CaseEndedError
 from ..evaluation.suite import run_suite
 from ..io.golden.model import GoldenCase
 from .asking import AnswerSource, AskedCase, keep_result, source_for
+from .case_reports import FurtherKind
 from .compat import parameters_of
 from .items import case_marks, end_unmeasured, raise_skipped
 from .keys import CORPUS
@@ -85,11 +86,9 @@ class Auepora:
         for finished in run_suite(
             again, suite.golden.cases, repeat=evaluation.repeat, plan=plan, numbers=source.further
         ):
-            if finished.result.case_id in evaluation.run.cases:
-                keep_result(request.node, source.flow, finished, "accepted")
-                continue
+            kind: FurtherKind = "accepted" if finished.result.case_id in evaluation.run.cases else ""
             evaluation.run.add([finished.result])
-            keep_result(request.node, source.flow, finished)  # at once, whatever ends the test
+            keep_result(request.node, source.flow, finished, kind)  # at once, whatever ends the test
         if plan is None:
             for looked in evaluation.look_again(again):
                 keep_result(request.node, source.flow, looked, "look")
