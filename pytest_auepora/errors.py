@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .base.complaints import Problem, cut_lines
 
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 class AueporaError(Exception):
     """Base of every error raised on purpose by this package."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle it as it is: what it was made of may be more, or other, than its message."""
+        return type(self).__new__, (type(self), *self.args), vars(self)
 
     def __str__(self) -> str:
         return cut_lines(super().__str__())

@@ -110,6 +110,7 @@ def _unsendable(parts: Mapping[str, Any]) -> Iterator[tuple[str, Exception]]:
 def _sendable(error: Exception) -> Exception:
     """Return *error*, or an `AueporaError` with its message where it does not survive pickling."""
     with suppress(Exception):
-        if type(pickle.loads(pack(error))) is type(error):
+        there = pickle.loads(pack(error))
+        if (type(there), str(there)) == (type(error), str(error)):
             return error
     return AueporaError(f"{type(error).__name__}: {error}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -23,6 +24,11 @@ class Odd(Exception):
         self.lock = threading.Lock()
 
 
+class Numbered(Exception):
+    def __init__(self, number: int) -> None:
+        super().__init__(f"number {number}")  # which unpickling would put after another "number"
+
+
 class Raises(Doubles):
     def __call__(self, batch: Sequence[int]) -> list[int]:
         raise Odd(1, 2)
@@ -31,6 +37,16 @@ class Raises(Doubles):
 def test_an_error_that_cannot_travel_is_told() -> None:
     with pytest.raises(AueporaError, match="Odd: 1 and 2"):
         list(run_batches(Raises(), iter([[1]]), executor=Here()))
+
+
+def test_an_error_that_would_say_something_else_is_told() -> None:
+    packed = worker_processes.run_packed(pickle.dumps(_raise_numbered), pickle.dumps([1]))
+    with pytest.raises(AueporaError, match=r"^Numbered: number 3$"):
+        worker_processes.unpack(packed)
+
+
+def _raise_numbered(batch: Sequence[int]) -> None:
+    raise Numbered(3)
 
 
 def test_what_cannot_be_sent_is_named() -> None:
