@@ -16,6 +16,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -117,6 +118,7 @@ def has_steps(path: Path) -> bool:
     return bool(_RUN.search(text) or _TITLE.search(text))
 
 
+@cache
 def _tokens(path: Path) -> list[Token]:
     return MarkdownIt().parse(path.read_text(encoding="utf-8"))
 
