@@ -58,7 +58,10 @@ def save(suite: ImportedSuite, path: Path, dropped: Dropped) -> None:
     """Write a conversation for each case, which ends with its reference answer."""
     rows, made_ids = [], Cases(Dropped())
     for case in suite.cases:
-        messages = messages_of(case)
+        messages: list[dict[str, Any]] = [*messages_of(case)]
+        for earlier in messages:
+            if earlier["role"] == "assistant":  # in the history alone, whether it was right or not
+                earlier["weight"] = 0
         if (answer := reference_text(case, dropped)) is not None:
             messages.append({"role": "assistant", "content": answer})
         rows.append({"messages": messages, **filled({"metadata": case.get("metadata")})})

@@ -60,5 +60,11 @@ def test_what_is_written_is_a_conversation_that_ends(tmp_path: Path) -> None:
             "reference_answer": "b", "must_contain": ["b"]}  # fmt: skip
     told = export_cases(ImportedSuite([case]), tmp_path / "a.jsonl", "openai")
     assert [line.partition(":")[0] for line in told] == ["id", "conversation", "must_contain"]
-    cases = import_cases(tmp_path / "a.jsonl", "openai").cases
-    assert [(c["query"], c["reference_answer"]) for c in cases] == [("A?", "a"), ("B?", "b")]
+    (back,) = import_cases(tmp_path / "a.jsonl", "openai").cases
+    assert {key: back.get(key) for key in case} == case | {"id": "b", "conversation": None, "must_contain": None}
+
+
+def test_an_earlier_answer_is_no_reference_when_it_comes_back(tmp_path: Path) -> None:
+    case = {"id": "b", "query": "B?", "chat_history": [{"user": "A?"}, {"assistant": "wrong"}]}
+    export_cases(ImportedSuite([case]), tmp_path / "a.jsonl", "openai")
+    assert import_cases(tmp_path / "a.jsonl", "openai").cases == [case]
