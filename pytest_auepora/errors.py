@@ -11,12 +11,18 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+def _made_again(kind: type[AueporaError], args: tuple[object, ...]) -> AueporaError:
+    error = kind.__new__(kind)
+    error.args = args  # which an OSError takes from its __init__ alone
+    return error
+
+
 class AueporaError(Exception):
     """Base of every error raised on purpose by this package."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle it as it is: what it was made of may be more, or other, than its message."""
-        return type(self).__new__, (type(self), *self.args), vars(self)
+        return _made_again, (type(self), self.args), vars(self)
 
     def __str__(self) -> str:
         return cut_lines(super().__str__())
