@@ -27,9 +27,9 @@ def run(args: argparse.Namespace) -> int:
         print(_list_of_pages(width), end="")
         return PASSED
     name, _, section = " ".join(args.topic).partition("#")
-    if name in COMMANDS:
-        return main([name, "--help"])
     if name not in page_paths():
+        if name in COMMANDS:
+            return main([name, "--help"])
         name, section = _find(name)
     markdown = page_path(name).read_text(encoding="utf-8")
     if section:

@@ -122,6 +122,7 @@ def diagnose(
     refusals = [n for n in blamed if metrics[n].target == "NEGATIVE_REJECTION"]
     if refusals and (wanted := result.expected.get("expect", "answer")) != "answer":
         fault: Fault = "did not ask back" if wanted == "clarify" else "answered"
+        fault = fault if _has_answer(result) else "empty"
         return Diagnosis("generation", fault, (refusals[0],), tuple(findings))
     parts: Mapping[Part, Sequence[str]] = grouped(
         ("generation" if name in refusals else component(metrics[name]), name) for name in blamed
@@ -298,9 +299,12 @@ def _rankings(result: CaseResult, metrics: Mapping[str, MetricInfo]) -> list[str
     return sorted(names, key=lambda name: -cuts[name])
 
 
+def _has_answer(result: CaseResult) -> bool:
+    return bool(str(result.outputs.get("answer") or "").strip())
+
+
 def _answer_fault(result: CaseResult, blamed: Sequence[str]) -> tuple[Fault, Mapping[str, Any]]:
-    answer = str(result.outputs.get("answer") or "")
-    if not answer.strip():
+    if not _has_answer(result):
         return "empty", {}
     if shows_refusal(result.outputs):
         return "refused", {}

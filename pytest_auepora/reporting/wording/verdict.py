@@ -60,7 +60,8 @@ def headline(verdicts: Sequence[Verdict], runs: Sequence[Run]) -> str:
         return "nothing was measured"
     if n_varying := sum(len(verdict.varies) for verdict in verdicts):
         parts.append(f"{plural(n_varying, 'case')} {'varies' if n_varying == 1 else 'vary'}")
-    if n_suspect := sum(len(verdict.suspects) for verdict in verdicts):
+    suspects = [run.cases[i] for run, verdict in pairs for i in verdict.suspects]
+    if n_suspect := sum(case.state == "passed" for case in suspects):  # others failed by what is certain
         parts.append(f"{plural(n_suspect, 'case')} {'is' if n_suspect == 1 else 'are'} suspect")
     parts += [*_comparability(verdicts), *([] if by_suite_alone else _gate_counts(verdicts))]
     return "; ".join([*parts, *_partial_text(runs)])

@@ -42,6 +42,7 @@ def test_a_section_or_words_of_a_heading(shell: Shell, topic: str, heading: str)
 
 def test_the_name_of_a_command_prints_its_usage(shell: Shell) -> None:
     assert shell("help", "draft") == shell("draft", "--help")
+    assert shell("help", "why").out.partition("\n")[0] == title_of("why"), "but for a page of the same name"
 
 
 @pytest.mark.parametrize(

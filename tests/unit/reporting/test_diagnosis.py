@@ -105,6 +105,7 @@ def test_what_fails_as_it_did_when_accepted_is_no_cause() -> None:
 def test_an_answer_where_a_refusal_was_expected() -> None:
     case = Case("ceo", relevant=[], reference=None, answer="A lot.", thresholds={"refusal_correctness": 1})
     assert found(case).fault == "answered"
+    assert found(case.with_(answer=" "), case.with_(answer="I do not know.")).fault == "empty"
 
 
 def test_latency_is_neither_retrieval_nor_generation() -> None:

@@ -155,3 +155,10 @@ def test_what_an_assertion_of_a_test_says(
 
 def test_a_test_of_the_family_is_no_test_of_pytest() -> None:
     assert Test.__test__ is False
+
+
+@pytest.mark.parametrize(("case_id", "counted"), [(CASES[0].id, False), (CASES[1].id, True)])
+def test_a_case_that_failed_is_not_counted_as_suspect_too(case_id: str, counted: bool) -> None:
+    run, verdict = refuses_every_time()
+    verdict.suspects = [case_id]
+    assert ("suspect" in headline([verdict], [run])) is counted
