@@ -65,6 +65,7 @@ def test_the_wheel_has_the_package_alone(wheel: ZipFile) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_sdist_has_what_its_tests_read(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)], cwd=ROOT,
                    check=True, capture_output=True)  # fmt: skip

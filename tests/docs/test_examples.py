@@ -22,9 +22,13 @@ def name_of(path: Path) -> str:
 
 
 def followed() -> list[Any]:
-    """Return the pages with something to do; how-tos take long, and are followed in .ci/run."""
-    slow = {True: [pytest.mark.slow], False: []}
-    return [pytest.param(p, marks=slow["how-to" in p.parts], id=name_of(p)) for p in pages() if has_steps(p)]
+    """Return the pages with something to do; how-tos and the walk through the code are followed in .ci/run."""
+    slow = [pytest.mark.slow]
+    return [
+        pytest.param(p, marks=slow if "how-to" in p.parts or p.stem == "walk-through" else [], id=name_of(p))
+        for p in pages()
+        if has_steps(p)
+    ]
 
 
 @pytest.mark.parametrize("path", followed())

@@ -33,6 +33,7 @@ def compare_chrf(pairs: list[Pair], **options: Any) -> int:
 
 
 @pytest.mark.parametrize("options", [{}, {"char_order": 3, "beta": 1, "lowercase": True}], ids=["default", "options"])
+@pytest.mark.slow
 def test_chrf_is_sacrebleu_on_random_text(options: dict[str, Any], compared: Compared) -> None:
     pairs = [*random_pairs(300, seed=23), ("北京", ["北京大学", "东京"]), ("a", ["abcdefgh"]), ("é", ["e"])]
     compared("sacrebleu chrF, random pairs", compare_chrf(pairs, **options))
@@ -58,6 +59,7 @@ def compare_recall(pairs: list[Pair]) -> int:
 
 
 @pytest.mark.shared_data
+@pytest.mark.slow
 def test_recall_and_containment_on_real_answers(shared_data: Path, compared: Compared) -> None:
     compared("independent recall count, XQuAD", compare_recall(xquad_pairs(shared_data)))
     compared("independent recall count, CLAPnq", compare_recall(clapnq_pairs(shared_data)))

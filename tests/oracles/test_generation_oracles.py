@@ -57,6 +57,7 @@ def compare_rouge(scorers: dict[bool, Any], pairs: list[Pair]) -> int:
 
 
 @tries(200, 800)
+@pytest.mark.slow
 def test_rouge_is_rouge_score_on_random_text(rouge_scorers: dict[bool, Any], compared: Compared, tries: int) -> None:
     compared("rouge-score, random pairs", compare_rouge(rouge_scorers, list(random_pairs(tries, seed=7))))
 
@@ -168,6 +169,7 @@ def compare_squad(pairs: list[Pair], **options: bool) -> int:
 
 
 @pytest.mark.shared_data
+@pytest.mark.slow
 def test_em_and_f1_are_squads_on_xquad(shared_data: Path, compared: Compared) -> None:
     pairs = xquad_pairs(shared_data)
     n = compare_squad(pairs) + compare_squad(pairs, multilingual=False)
@@ -175,6 +177,7 @@ def test_em_and_f1_are_squads_on_xquad(shared_data: Path, compared: Compared) ->
 
 
 @pytest.mark.shared_data
+@pytest.mark.slow
 def test_em_and_f1_are_squads_on_human_answers(shared_data: Path, compared: Compared) -> None:
     compared("SQuAD v1.1 evaluation, CLAPnq answers", compare_squad(clapnq_pairs(shared_data)))
 
@@ -224,6 +227,7 @@ def test_evidence_overlap_on_human_answers(shared_data: Path, n: int, compared: 
     compared("independent n-gram count, CLAPnq answers", done)
 
 
+@pytest.mark.slow
 def test_mean_of_rouge_variants_is_their_mean(rouge_scorers: dict[bool, Any], compared: Compared) -> None:
     metric, n = RougeScores(variants=("rouge1", "rougeL")), 0
     for answer, references in random_pairs(200, seed=17):

@@ -91,6 +91,7 @@ def human_answers(shared_data: Path) -> list[str]:
 
 
 @pytest.mark.shared_data
+@pytest.mark.slow
 def test_diversity_of_human_answers(human_answers: list[str], compared: Note) -> None:
     answers = human_answers[:150]
     outputs = [_answer(text) for text in answers]

@@ -67,6 +67,7 @@ def test_a_run_of_retrieval_metrics_imports_nothing_heavy(pytester: pytest.Pytes
     }
 
 
+@pytest.mark.slow
 def test_a_case_with_baseline_and_history_imports_what_it_uses(pytester: pytest.Pytester, folder: Path) -> None:
     (folder / "a.golden.yaml").write_text(
         "metrics: [recall@5, ndcg@10, mrr, exact_match, token_f1]\n"

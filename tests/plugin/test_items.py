@@ -210,6 +210,7 @@ def test_a_wrong_golden_file_is_located(project: Example) -> None:
         assert told in part
 
 
+@pytest.mark.slow
 def test_several_problems_at_once(project: Example) -> None:
     project.edit("  recall@3: 0.9", "  recall@7: 0.9")
     project.edit("tags: [smoke]", "tag: [smoke]")

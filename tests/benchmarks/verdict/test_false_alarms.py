@@ -181,6 +181,7 @@ def test_a_steady_system_asks_nothing_further() -> None:
     assert (suite.calls, suite.run()[:5]) == (60, (False, False, False, "same", 0))
 
 
+@pytest.mark.slow
 def test_a_simulation_repeats_itself() -> None:
     first, again, other = (rates(Row(MODEL), 20, 2, 3, seed) for seed in (0, 0, 1))
     assert first == again

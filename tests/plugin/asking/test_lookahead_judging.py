@@ -102,6 +102,7 @@ def test_a_budget_stops_the_judge_and_is_told(judged: Example, server: JudgeServ
     assert "requests 5 of 5" in scores["c5"].reason
 
 
+@pytest.mark.slow
 def test_resuming_asks_the_judge_only_what_is_not_known(judged: Example, server: JudgeServer) -> None:
     judged.edit("model:", "concurrency: 1\nbudget: {requests: 5}\nmodel:", "judge.yaml")
     for asked in (5, 10, 12, 12):
@@ -114,6 +115,7 @@ def test_resuming_asks_the_judge_only_what_is_not_known(judged: Example, server:
 
 
 @pytest.mark.parametrize("option", ["--auepora-replay", "--auepora-resume"])
+@pytest.mark.slow
 def test_recorded_answers_are_judged_side_by_side(judged: Example, server: JudgeServer, option: str) -> None:
     judged.run("--auepora-repeat=2")
     judged.edit("model: judge-1", "model: judge-2\ncache: replies", "judge.yaml")

@@ -120,6 +120,7 @@ def test_resuming_under_other_conditions_takes_nothing(counted: Example) -> None
     assert store(counted).load("last").origin["taken"] == 0
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_stored_by_the_next_and_can_be_resumed(counted: Example) -> None:
     counted.edit("client(query)", "client(query) if 'label' not in query else __import__('os')._exit(9)", "conftest.py")
     assert counted.run_apart("-p", "no:xdist").ret == 9

@@ -91,6 +91,7 @@ def test_a_case_left_out_in_silence_fails_the_run(project: Example, code: str) -
     assert "warehouse" in str(result.stdout)
 
 
+@pytest.mark.slow
 def test_a_case_without_a_result_is_told_without_xdist(project: Example) -> None:
     project.conftest(f"import sys\n\nsys.modules['xdist'] = None\n{TAKES}")
     result = project.run_apart()

@@ -62,6 +62,7 @@ def test_a_worker_that_dies_loses_one_case_and_says_which(project: Example, dist
     assert (states.pop("warehouse"), set(states.values())) == ("error", {"passed"})
 
 
+@pytest.mark.slow
 def test_a_broken_golden_file_is_told_once(project: Example) -> None:
     project.edit("metrics: [recall@1,", "metrics: [recal@1,")
     result = project.run("-n", "2", plugins=XDIST)
@@ -91,6 +92,7 @@ def test_hosts_with_folders_of_their_own_give_the_same_baseline(project: Example
     assert not any(list(host.rglob("shop.json")) for host in hosts)
 
 
+@pytest.mark.slow
 def test_a_worker_needs_no_sqlite(project: Example) -> None:
     """The controller alone keeps runs; a worker may be another host's."""
     gone = "if os.environ.get('PYTEST_XDIST_WORKER'):\n    sys.modules['sqlite3'] = sys.modules['_sqlite3'] = None\n"
@@ -165,6 +167,7 @@ def pytest_collect_file(file_path, parent):
 """
 
 
+@pytest.mark.slow
 def test_yaml_of_another_plugin_is_not_read_by_workers(project: Example) -> None:
     project.conftest(OTHERS)
     project.write("steps.yaml", "- call: it\n")

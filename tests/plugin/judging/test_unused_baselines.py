@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ..conftest import Example
 from ..listening import gates, unused
 
@@ -25,6 +27,7 @@ def test_a_baseline_that_no_run_used_is_told(project: Example) -> None:
     assert (selected.ret, unused(selected)) == (0, [])
 
 
+@pytest.mark.slow
 def test_the_baseline_of_a_deleted_file_is_told_with_its_anchor(project: Example) -> None:
     project.write("more/more.golden.yaml", project.read("shop.golden.yaml").replace("suite: shop", "suite: more"))
     project.accept()

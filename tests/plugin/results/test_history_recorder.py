@@ -121,6 +121,7 @@ def test_what_is_redacted_never_gets_there(project: Example) -> None:
     assert store(project).runs()[0].aggregate.groundedness == 1.0  # scored before, from the real text
 
 
+@pytest.mark.slow
 def test_without_sqlite_no_system_is_called(project: Example) -> None:
     project.write("conftest.py", f"import sys\n\nsys.modules['_sqlite3'] = None\n{CONFTEST}")
     result = project.run_apart("-p", "no:xdist", "shop.golden.yaml")

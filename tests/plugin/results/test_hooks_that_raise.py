@@ -47,6 +47,7 @@ def test_a_hook_that_raises_fails_the_run_and_is_named(project: Example, name: s
 @pytest.mark.parametrize(
     "args", [(), pytest.param(("-n2",), marks=pytest.mark.slow), ("--full-trace", "--showlocals", "-vv", "-rA")]
 )
+@pytest.mark.slow
 def test_a_result_that_could_not_be_redacted_has_no_text(project: Example, args: tuple[str, ...]) -> None:
     project.edit("query: When do parcels leave the warehouse?", "query: When do parcels leave, hunter2?")
     code, told = run_with(project, "redact", "ZeroDivisionError", *args, plugins=("xdist",) if "-n2" in args else ())

@@ -67,6 +67,7 @@ def judged(project: Example, request: pytest.FixtureRequest) -> Example:
 
 
 @pytest.mark.parametrize("judged", [pytest.param(1, marks=pytest.mark.slow), 2], indirect=True)
+@pytest.mark.slow
 def test_a_bar_shows_how_far_judges_are(judged: Example) -> None:
     text = seen_on_a_terminal(judged, "--auepora")
     seen = [int(done) for done in re.findall(r"asking LLM judges.*?(\d+)/10 ", text)]
@@ -82,6 +83,7 @@ def counts(text: str) -> list[int]:
 @pytest.mark.parametrize(
     ("args", "least"), [((), 6), pytest.param(("-p", "xdist", "-n", "2"), 2, marks=pytest.mark.slow)]
 )
+@pytest.mark.slow
 def test_a_bar_says_why_and_how_far(project: Example, args: Sequence[str], least: int) -> None:
     project.system("def rag():\n    import time\n    return lambda query: (time.sleep(0.11), answer(query))[1]\n")
     text = seen_on_a_terminal(project, "--auepora-update", *args)

@@ -44,6 +44,7 @@ def noisy(project: Example) -> Example:
     return project
 
 
+@pytest.mark.slow
 def test_the_golden_file_gets_thresholds_and_loses_nothing(noisy: Example) -> None:
     before = noisy.golden.read_text()
     result = noisy.run("--auepora-seed", "1", "--auepora-suggest=shop.golden.yaml", auepora=False)
@@ -58,6 +59,7 @@ def test_the_golden_file_gets_thresholds_and_loses_nothing(noisy: Example) -> No
         assert result.ret == 0, str(result.stdout)
 
 
+@pytest.mark.slow
 def test_a_patch_says_the_same_and_applies(noisy: Example) -> None:
     before = HEAD.replace("ann", '"ann\u2028lee"') + "".join(map(CASE.format, range(24)))
     noisy.golden.write_text(before, encoding="utf-8")

@@ -60,6 +60,7 @@ def test_it_asks_nothing_where_nothing_got_worse(varying: Example) -> None:
 
 
 @pytest.mark.parametrize(("ask", "n_calls"), [("def", 4), ("async def", 1), ("async def", 4)])
+@pytest.mark.slow
 def test_calls_are_made_side_by_side(project: Example, ask: str, n_calls: int) -> None:
     accepted(vary(project, ask=ask))
     for words, failed in ((CHANCE, 0), (WORSE, 1)):
@@ -78,6 +79,7 @@ def test_the_system_of_the_cases_is_asked(project: Example, scope: str) -> None:
 
 
 @pytest.mark.parametrize("scope", ["class", "function"])
+@pytest.mark.slow
 def test_a_system_for_one_test_alone_is_not_asked(project: Example, scope: str) -> None:
     accepted(vary(project, scope=scope))
     says(project, WORSE)
@@ -112,6 +114,7 @@ def test_an_anyio_fixture_is_asked_in_its_loop(project: Example, backend: str) -
     assert (result.ret, len(calls(project))) == (0, 2 * N_CASES), str(result.stdout)
 
 
+@pytest.mark.slow
 def test_each_configuration_has_its_own_look(project: Example) -> None:
     vary(project)
     project.edit("scope='session')", "scope='session', params=['a', 'b'])", "conftest.py")
@@ -140,6 +143,7 @@ def test_a_run_without_the_suite_asks_nothing_again(varying: Example) -> None:
         assert len(calls(varying)) == n_calls, args
 
 
+@pytest.mark.slow
 def test_a_replay_reads_the_second_answers(varying: Example) -> None:
     for words, failed in ((CHANCE, 0), (WORSE, 1)):
         says(varying, words)

@@ -89,6 +89,7 @@ def test_last_failed_brings_the_cases_of_a_failed_suite(project: Example, worker
     assert json.loads(project.read(".pytest_cache/v/cache/lastfailed")) == {}
 
 
+@pytest.mark.slow
 def test_stepwise_passes_no_suite_without_its_cases(project: Example) -> None:
     project.edit("recall@3: 0.9", "mean_latency: {max: 0.000000001}")
     project.write("z.golden.yaml", project.read("shop.golden.yaml").replace("suite: shop", "suite: z"))

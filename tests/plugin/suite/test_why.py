@@ -152,6 +152,7 @@ def test_a_fresh_checkout_has_what_lies_beside_the_baseline(pair: Example) -> No
     ("args", "refusal"),
     [(("-k", "refund"), "partial run"), (("-n1", "-p", "xdist"), "workers")],
 )
+@pytest.mark.slow
 def test_it_says_where_it_could_not_ask(pair: Example, args: tuple[str, ...], refusal: str) -> None:
     assert why(pair, "-k", "refund")[0]["refusal"] == "partial run", "also where there would be nothing to ask"
     pair.edit(*LESS, "conftest.py")

@@ -21,6 +21,7 @@ from ..evaluation.large_suite import METRICS, answers, golden, with_metric, writ
 from ..io.parquet_rows import rows_taken
 
 
+@pytest.mark.slow
 def test_it_is_the_run_of_the_library_wherever_it_is_scored(tmp_path: Path) -> None:
     suite, rows = golden(tmp_path, 150), answers(150)
     outputs = written(tmp_path, rows[::-1])

@@ -116,6 +116,7 @@ def test_a_process_that_dies_once_loses_nothing(tmp_path: Path) -> None:
     assert [made for _, made in done] == [[2 * n for n in batch] for batch in numbers(20)]
 
 
+@pytest.mark.slow
 def test_a_batch_that_kills_every_process_is_the_only_one_lost() -> None:
     done = list(run_batches(Doubles(frozenset([7])), numbers(20), jobs=2))
     assert [batch for batch, _ in done] == list(numbers(20))

@@ -129,6 +129,7 @@ def tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ssl.SSLCont
     opener.cache_clear()
 
 
+@pytest.mark.slow
 def test_the_same_holds_for_https(tls: ssl.SSLContext) -> None:
     with scripted(GOOD, tls) as url:
         assert ask(url, 20.0)[0] is True

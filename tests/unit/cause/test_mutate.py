@@ -91,6 +91,7 @@ def test_cases_that_changed_since_have_no_recorded_answer(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("total", [3, 4, 5, 9])
+@pytest.mark.slow
 def test_differences_are_as_large_as_between_runs(total: int) -> None:
     """In the variance of one answer: 1 + 1/n of a new answer and the mean of n."""
     rng, differences = Random(total), []

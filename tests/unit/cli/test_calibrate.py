@@ -78,6 +78,7 @@ def test_a_calibration_that_cannot_be_read_is_replaced(shell: Shell) -> None:
     assert load_calibration(path) is not None
 
 
+@pytest.mark.slow
 def test_a_judge_is_asked_and_another_one_compared_with_it(shell: Shell, judge: Any) -> None:
     write(shell.path / "labels.jsonl", rows())
 

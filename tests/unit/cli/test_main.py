@@ -90,6 +90,7 @@ def test_a_closed_pipe_is_no_error(shell: Shell, args: tuple[str, ...], code: in
 
 
 @pytest.mark.parametrize(("buffered", "code"), [(True, 1), (False, 3)])  # images of containers buffer nothing
+@pytest.mark.slow
 def test_a_closed_pipe_turns_nothing_green(shell: Shell, buffered: bool, code: int) -> None:
     shell.write("shop.golden.yaml", "suite: shop\nmetrics: [recal@1]\ncases: [{id: a, query: q}]\n")
     reader, writer = os.pipe()

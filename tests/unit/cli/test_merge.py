@@ -60,6 +60,7 @@ def test_git_merges_baselines_of_two_branches(repository: Path) -> None:
     assert {i: case.scores["mrr"] for i, case in merged.cases.items()} == {"a": 0.5, "b": 0.5, "c": 1.0, "d": 0.75}
 
 
+@pytest.mark.slow
 def test_a_case_that_both_changed_stops_the_merge_and_is_new(repository: Path) -> None:
     branches(repository, {"a": 0.5, "b": 1.0, "c": 1.0}, {"a": 0.25, "b": 0.5, "c": 1.0})
     with pytest.raises(AueporaError, match="git: "):

@@ -23,6 +23,7 @@ from pytest_auepora.metrics.registry import Registry
 from ..large import Answers, Lengths, Made, plan, sample
 
 
+@pytest.mark.slow
 def test_the_numbers_are_those_of_one_batch_wherever_it_is_done() -> None:
     metrics = plan(Lengths())
     evaluator = AueporaEvaluator(Answers(), metrics)
@@ -100,6 +101,7 @@ def test_an_empty_set_gives_what_it_gave() -> None:
     assert AueporaEvaluator(Answers(), metrics).evaluate(Made(0)) == [m.compute([], []) for m in metrics.metrics]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_set() -> None:
     """Texts of some thousand characters; of a sample that was measured only numbers may be left."""
     evaluator = AueporaEvaluator(_Wordy(), EvaluationPlan([Registry().get(n) for n in ("recall@2", "mean_latency")]))
@@ -146,6 +148,7 @@ def test_an_exception_of_the_system_is_the_callers() -> None:
         AueporaEvaluator(Fails(), plan()).evaluate(Made(3))
 
 
+@pytest.mark.slow
 def test_samples_of_a_worker_that_died_are_named() -> None:
     evaluator = AueporaEvaluator(Answers(dies_at="s9"), plan())
     with pytest.raises(LostWorkError, match=r"samples 's8' to 's11' \(4\) were not measured: their worker died"):

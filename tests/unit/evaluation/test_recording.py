@@ -132,6 +132,7 @@ def test_rankings_of_quotes_miss_cut_documents() -> None:
     assert answer.lacks(recall["recall@1"], quoted) == {"documents": "cut"}
 
 
+@pytest.mark.slow
 def test_forty_thousand_documents_are_cut_in_linear_time() -> None:
     def seconds(n: int) -> float:
         hits = [RetrievedDocument(Document(f"d{i}", "text" * 20, {"page": i}), 0.5, i) for i in range(n)]

@@ -107,6 +107,7 @@ def test_a_broken_generator_leaves_retrieval_alone() -> None:
     assert broken["refusal_correctness"] < whole["refusal_correctness"] - 0.5
 
 
+@pytest.mark.slow
 def test_a_broken_connection_loses_the_same_questions() -> None:
     lost = set(outputs(Breakage.NONE)) - set(outputs(Breakage.RAISE))
     assert 8 <= len(lost) <= 30

@@ -102,6 +102,7 @@ def test_what_a_killed_process_wrote_is_stored(store: HistoryStore, tmp_path: Pa
     assert recover(store, tmp_path, Keep()) == []
 
 
+@pytest.mark.slow
 def test_what_is_taken_up_prunes_as_the_user_says(store: HistoryStore, tmp_path: Path) -> None:
     for _ in range(3):
         store.add(a_run(), Verdict("shop"), recordings={"case-0": answers_to(0)})

@@ -77,6 +77,7 @@ def test_a_bound_is_never_the_mean_that_was_seen() -> None:
 
 @pytest.mark.parametrize("n", [7, 60])
 @pytest.mark.parametrize("repeats", [2, 5])
+@pytest.mark.slow
 def test_an_unchanged_system_keeps_its_bounds(n: int, repeats: int) -> None:
     rng, missed = random.Random(n), 0
     for _ in range(400):

@@ -154,6 +154,7 @@ def test_the_same_comes_from_the_json(evil: str) -> None:
     assert annotation_lines(again) == annotation_lines(Report([run], [verdict]))
 
 
+@pytest.mark.slow
 def test_a_thousand_failing_cases_still_say_what_broke() -> None:
     cases = [Case(f"case-{i:04}", thresholds={"recall@5": 0.5}) for i in range(1000)]
     baseline = baseline_of(run_of(cases, ["recall@5", "token_f1"]))

@@ -46,6 +46,7 @@ def test_json_has_every_rate(shell: Shell, accepted: AcceptedSystem) -> None:
     assert {"kind", "share", "cases", "runs", "seen", "checks", "gates"} == set(told["detections"][1])
 
 
+@pytest.mark.slow
 def test_the_passed_run_with_most_answers_is_broken(shell: Shell, accepted: AcceptedSystem) -> None:
     best = store(shell, accepted)
     failed = store(shell, accept_system(shell.path / "days.golden.yaml", steady_rag, times=5), failed=3)

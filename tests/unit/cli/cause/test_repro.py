@@ -35,6 +35,7 @@ def run_python(shell: Shell, *args: str) -> Any:
     return subprocess.run([sys.executable, *args], cwd=shell.path, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_the_file_fails_by_itself(shell: Shell, runs: list[str]) -> None:
     said = shell("repro", "refund")
     assert said.code == 0, said.err
@@ -47,6 +48,7 @@ def test_the_file_fails_by_itself(shell: Shell, runs: list[str]) -> None:
     assert f"run {runs[1]}" in (shell.path / "repro_refund.py").read_text()
 
 
+@pytest.mark.slow
 def test_it_passes_once_the_system_is_mended(shell: Shell, runs: list[str]) -> None:
     assert shell("repro", "typo", "--out", "typo.py", "--run", runs[1]).code == 0
     path = shell.path / "typo.py"

@@ -143,6 +143,7 @@ def test_states_are_in_range_and_measuring_is_repeatable(name: str, case: Any) -
 @ordinary
 @given(many=st.lists(cases(), max_size=5), cut=st.integers(0, 5))
 @for_each(NAMES)
+@pytest.mark.slow
 def test_the_aggregate_of_parts_is_the_aggregate_of_all(name: str, many: Any, cut: int) -> None:
     metric, samples, outputs = METRICS[name], [s for s, _ in many], [o for _, o in many]
     whole = metric.compute(samples, outputs)

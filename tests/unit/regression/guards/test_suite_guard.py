@@ -128,6 +128,7 @@ def test_an_expected_failure_is_in_no_member() -> None:
     assert judged(scored(1, 1, 1, 1), now, is_steady=True)["mrr"].n == 3
 
 
+@pytest.mark.slow
 def test_an_unchanged_sampling_system_is_seldom_worse() -> None:
     rng, red, runs = random.Random(1), 0, 200
     for _ in range(runs):

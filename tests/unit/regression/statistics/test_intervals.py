@@ -141,6 +141,7 @@ def test_clusters_are_drawn_whole() -> None:
 
 
 @pytest.mark.parametrize(("statistic", "most"), [(p95, 0.09), (fmean, 0.11)])
+@pytest.mark.slow
 def test_bounds_miss_the_true_ratio_as_rarely_as_asked(statistic: Aggregation[float], most: float) -> None:
     rng = random.Random(2)
     runs = 200
@@ -155,6 +156,7 @@ def test_bounds_miss_the_true_ratio_as_rarely_as_asked(statistic: Aggregation[fl
     assert 0 < above <= most * runs
 
 
+@pytest.mark.slow
 def test_for_distinct_n_only_the_jackknife_holds_the_truth() -> None:
     rng = random.Random(3)
     words = [str(w) for w in range(300)]

@@ -40,12 +40,14 @@ def shares_worse(runs: int, *, lost: float = 0.0) -> tuple[float, float]:
     return once / runs, twice / runs
 
 
+@pytest.mark.slow
 def test_the_second_look_halves_false_alarms_and_more() -> None:
     once, twice = shares_worse(500)
     assert 0.03 <= once <= 0.06, "alpha"
     assert 0 < twice <= once / 2
 
 
+@pytest.mark.slow
 def test_the_second_look_loses_no_real_drop() -> None:
     assert shares_worse(100, lost=1.5 * SPREAD) == (1.0, 1.0)
 

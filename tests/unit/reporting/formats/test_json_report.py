@@ -57,7 +57,7 @@ def reports() -> list[tuple[list[Run], list[Verdict]]]:
     ]
 
 
-@pytest.mark.parametrize("at", range(4))
+@pytest.mark.parametrize("at", [3, *(pytest.param(at, marks=pytest.mark.slow) for at in range(3))])
 def test_it_keeps_to_its_schema(at: int) -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
     schema = report_schema()

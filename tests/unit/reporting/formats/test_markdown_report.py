@@ -131,7 +131,9 @@ def test_several_suites() -> None:
     assert markdown_report(Report()).splitlines()[3] == f"**{Report().headline}**"
 
 
-@pytest.mark.parametrize("limit", [COMMENT_LIMIT, 20_000, 5_000, 1_000, 200])
+@pytest.mark.parametrize(
+    "limit", [COMMENT_LIMIT, 200, *(pytest.param(n, marks=pytest.mark.slow) for n in (20_000, 5_000, 1_000))]
+)
 def test_it_always_fits(limit: int, long_run: tuple[Run, Verdict]) -> None:
     text = report(*long_run, limit=limit)
     assert len(text) <= limit
@@ -240,6 +242,7 @@ def test_a_metric_that_raised_is_not_called_na() -> None:
     assert row.count(" error ") == 1
 
 
+@pytest.mark.slow
 def test_more_mistakes_than_fit() -> None:
     many = [Problem("a.golden.yaml", line, 1, "x" * 100) for line in range(1, 3000)]
     text = markdown_report(Report(mistakes=many))

@@ -167,6 +167,7 @@ def test_the_terminal_names_the_cases_on_which_they_disagree() -> None:
     assert "… and 5 more" in text
 
 
+@pytest.mark.slow
 def test_it_is_part_of_the_reports_and_fits() -> None:
     verdicts = [verdict_of(run) for run in THREE]
     text = markdown_report(Report(THREE, verdicts))
@@ -178,6 +179,7 @@ def test_it_is_part_of_the_reports_and_fits() -> None:
     assert "recall@5" in text
 
 
+@pytest.mark.slow
 def test_json_keeps_to_its_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
     raw = json.loads(side_by_side_json(three()))
