@@ -18,7 +18,7 @@ from ..calls.caller import Caller, Upcoming
 from ..core.run import CaseResult, Run
 from ..io.golden.model import GoldenCase
 from .case_flow import CaseCalls, CaseFlow, FinishedCase, sum_usage
-from .replay import SECOND_LOOK, Answering, ask_case
+from .replay import SECOND_LOOK, ask_case, replay_of
 from .update import UpdatePlan
 
 _T = TypeVar("_T")
@@ -154,9 +154,8 @@ class FurtherAnswers:
 
         An earlier run that answers has to have been asked as often.
         """
-        if isinstance(self.system, Answering) and self.system.base is None:
-            source = self.system.source
-            return all(source.look(case, before) is not None for case in cases if case.skip is None)
+        if (replayed := replay_of(self.system)) is not None:
+            return all(replayed.source.look(case, before) is not None for case in cases if case.skip is None)
         return self.budget.allows(len(_asked(run)))
 
     def look(self, run: Run, cases: Sequence[GoldenCase], before: int = 0) -> Steps[tuple[Run, list[FinishedCase]]]:

@@ -193,6 +193,11 @@ class Answering(System):
             return RecordedAnswer.failed(f"NotRecordedError: {exc}")
 
 
+def replay_of(system: System) -> Answering | None:
+    """Return *system* where it is an earlier run and nothing else may be asked."""
+    return system if isinstance(system, Answering) and system.base is None else None
+
+
 def is_recorded(system: System, case: GoldenCase) -> bool:
     """Whether *system* answers *case*, the first time, without being asked."""
     return isinstance(system, Answering) and system.answer(case, 0) is not None

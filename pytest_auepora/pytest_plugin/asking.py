@@ -21,7 +21,7 @@ from ..calls.caller import Caller, Upcoming
 from ..evaluation.case_flow import CaseCalls, CaseFlow, FinishedCase
 from ..evaluation.further import CallBudget, FurtherAnswers, Steps
 from ..evaluation.measure import JudgedAnswer, side_by_side
-from ..evaluation.replay import Answering, ask_case, is_recorded, resumed
+from ..evaluation.replay import Answering, ask_case, is_recorded, replay_of, resumed
 from ..evaluation.update import UpdatePlan
 from ..io.golden.model import GoldenCase
 from ..regression.statistics.case_rule import MOST
@@ -99,7 +99,7 @@ class AnswerSource:
     @cached_property
     def _replayed(self) -> Answering | None:
         """The system, where nothing is asked."""
-        return self.system if isinstance(self.system, Answering) and self.system.base is None else None
+        return replay_of(self.system)
 
     @cached_property
     def caller(self) -> Caller:

@@ -145,11 +145,7 @@ class SuiteJudge:
         return [replace(self.runs[key], cases={**cases, **look}) for look in looks]
 
     def _judge(self, run: Run, *, accepting: bool, looks: Sequence[Run], can_look: bool = False) -> JudgedRun:
-        variant, config, options = (
-            self.session.load(run.path).variant(run.variant),
-            self.session.config,
-            self.session.options,
-        )
+        variant, options = self.session.load(run.path).variant(run.variant), self.session.options
         suite, golden = variant.suite, variant.suite.golden
         run.cases = {i: run.cases[i] for i in run.expected_ids if i in run.cases}
         run.provenance, differing = run_provenance(self.provenance[variant.key].values())
@@ -159,7 +155,7 @@ class SuiteJudge:
         verdict = judge(
             run, golden.gates, golden.policy, suite.metrics,
             baseline=baseline, baseline_note=note, accepting=accepting, pruning=options.prune,
-            require_baseline=config.getoption("auepora_require_baseline"),
+            require_baseline=self.session.config.getoption("auepora_require_baseline"),
             calibrations=suite.calibrations, anchor=variant.anchor, further=looks, can_look=can_look,
         )  # fmt: skip
         verdict.notes += [differing] if differing is not None else []

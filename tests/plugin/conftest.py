@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import re
 import shutil
@@ -43,6 +44,8 @@ for _room in (
 
 ENTRY = entry.__name__
 _ACCEPTED: dict[Any, frozenset[tuple[str, bytes]]] = {}
+_OF_ONE_TEST = ("PYTEST_CURRENT_TEST", "HOME", "USERPROFILE", "PYTEST_DEBUG_TEMPROOT")
+"""Variables that pytester sets for each test; any other makes a run another one."""
 UNUSED = [f"-pno:{name}" for name in ("doctest", "pastebin", "legacypath", "faulthandler", "unittest", "recwarn")]
 """Parts of pytest that no golden case needs."""
 
@@ -141,11 +144,15 @@ class Example:
 
     def accept(self, *args: str, plugins: tuple[str, ...] = ()) -> None:
         """Make what the system does now the baseline; a project that is alike was accepted once for all tests."""
-        before = args, plugins, self._files()
+        files = self._files()
+        environment = frozenset(item for item in os.environ.items() if item[0] not in _OF_ONE_TEST)
+        before = args, plugins, files, environment
         if before not in _ACCEPTED:
             result = self.run("--auepora-update", *args, plugins=plugins)
             assert result.ret == 0, str(result.stdout)
             _ACCEPTED[before] = self._files()
+        for name in dict(files).keys() - dict(_ACCEPTED[before]).keys():
+            (self.path / name).unlink(missing_ok=True)
         for name, content in _ACCEPTED[before]:
             path = self.path / name
             path.parent.mkdir(parents=True, exist_ok=True)
