@@ -110,8 +110,9 @@ def refuse_constant(name: str) -> Any:
 
 def read_json_lines(path: Path, error: type[AueporaError] = AueporaError) -> Iterator[tuple[str, Any]]:
     """Yield the values of a file in JSON Lines, each after its place, ``path:line``; raises *error* as the others."""
+    place = seen_path(path)
     for number, line in numbered_lines(read_text(path, error)):
-        yield f"{seen_path(path)}:{number}", parse_json(line, path, number, error)
+        yield f"{place}:{number}", parse_json(line, path, number, error)
 
 
 @contextmanager
